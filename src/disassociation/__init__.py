@@ -1,0 +1,64 @@
+"""Publish set-valued personal data by disassociation: every term kept, rare combinations hidden, the guarantee checked.
+
+Examples:
+    >>> import disassociation as da
+    >>> data = da.read([["bread", "milk"], ["bread", "milk", "gin"], ["bread"], ["milk", "gin"]])
+    >>> release = da.disassociate(data, k=2, m=2)
+    >>> release.records
+    4
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Release",
+    "Transactions",
+    "__version__",
+    "disassociate",
+    "errors",
+    "generate_pos",
+    "generate_quest",
+    "open_release",
+    "read",
+    "write",
+]
+
+if TYPE_CHECKING:
+    from disassociation import errors
+    from disassociation.formats import read, write
+    from disassociation.generators import generate_pos, generate_quest
+    from disassociation.pipeline import disassociate
+    from disassociation.records import Transactions
+    from disassociation.release import Release
+    from disassociation.release_reader import open_release
+
+_HOMES = {
+    "Release": "release",
+    "Transactions": "records",
+    "disassociate": "pipeline",
+    "generate_pos": "generators",
+    "generate_quest": "generators",
+    "open_release": "release_reader",
+    "read": "formats",
+    "write": "formats",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used, so that importing the package (and ``--help``) stays quick."""
+    if name == "errors":
+        return importlib.import_module("disassociation.errors")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'disassociation' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"disassociation.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,36 @@
+"""The one place that names compiler options.
+
+Signatures are explicit, so a kernel is compiled once, at first import, and read from the disk cache ever after; no
+call can trigger another compilation. Inputs are declared read-only, which Numba also lets mutable arrays pass.
+``nogil`` because stages run kernels on several threads; never ``fastmath``, never ``parallel``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from numba import types
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+
+def view(dtype: Any, ndim: int = 1) -> Any:
+    """The type of a contiguous array that a kernel only reads."""
+    return types.Array(dtype, ndim, "C", readonly=True)
+
+
+def buffer(dtype: Any, ndim: int = 1) -> Any:
+    """The type of a contiguous array that a kernel writes."""
+    return types.Array(dtype, ndim, "C")
+
+
+def kernel(signature: Any) -> Callable[[Kernel], Kernel]:
+    """Compile for exactly this signature, cached on disk, releasing the interpreter lock."""
+    return numba.njit(signature, nogil=True, cache=True, fastmath=False)  # type: ignore[no-any-return]
+
+
+def helper(function: Kernel) -> Kernel:
+    """Compile a function that only kernels call; it takes the types it is called with."""
+    return numba.njit(nogil=True, cache=True, fastmath=False)(function)  # type: ignore[no-any-return]

@@ -1,0 +1,86 @@
+"""Lists of integers of unequal length, one after the other in an array: comparing and sorting them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from disassociation._kernels._jit import helper
+
+_INSERTION = 24  # longest run that insertion sort orders faster than merging does
+
+
+@helper
+def compare_lists(values, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
+    """-1, 0 or 1: lexicographic order of values[a:a_end] and values[b:b_end], a prefix before its extension."""
+    while a < a_end and b < b_end:
+        if values[a] != values[b]:
+            return -1 if values[a] < values[b] else 1
+        a += 1
+        b += 1
+    if a == a_end:
+        return 0 if b == b_end else -1
+    return 1
+
+
+@helper
+def sort_lists(values, starts, ends, rows):  # type: ignore[no-untyped-def]
+    """Put `rows` in lexicographic order of the lists values[starts[row]:ends[row]]; equal lists keep their order."""
+    n = rows.shape[0]
+    for low in range(0, n, _INSERTION):
+        high = min(low + _INSERTION, n)
+        for i in range(low + 1, high):
+            row = rows[i]
+            j = i - 1
+            while j >= low and compare_lists(values, starts[row], ends[row], starts[rows[j]], ends[rows[j]]) < 0:
+                rows[j + 1] = rows[j]
+                j -= 1
+            rows[j + 1] = row
+    if n <= _INSERTION:
+        return
+    other = np.empty_like(rows)
+    width = _INSERTION
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle = min(low + width, n)
+            high = min(low + 2 * width, n)
+            i = low
+            j = middle
+            for k in range(low, high):
+                if i < middle and (
+                    j >= high
+                    or compare_lists(values, starts[rows[j]], ends[rows[j]], starts[rows[i]], ends[rows[i]]) >= 0
+                ):
+                    other[k] = rows[i]
+                    i += 1
+                else:
+                    other[k] = rows[j]
+                    j += 1
+        rows[:] = other
+        width *= 2
+
+
+@helper
+def order_lists(values, starts, ends, rows):  # type: ignore[no-untyped-def]
+    """`rows`, which must be rising, in lexicographic order of their lists of numbers from -1 up; equal lists by row.
+
+    The first three numbers are packed into one key, so almost all comparisons are of integers that lie together.
+    """
+    n = rows.shape[0]
+    keys = np.empty(n, np.int64)
+    for i in range(n):
+        start, end = starts[rows[i]], ends[rows[i]]
+        key = np.int64(0)
+        for place in range(3):
+            key <<= 21
+            if start + place < end:
+                key |= min(values[start + place] + 2, (1 << 21) - 1)
+        keys[i] = key
+    by_key = np.argsort(keys, kind="mergesort")
+    ordered = rows[by_key]
+    low = 0
+    for high in range(1, n + 1):
+        if high == n or keys[by_key[high]] != keys[by_key[low]]:
+            if high - low > 1:
+                sort_lists(values, starts, ends, ordered[low:high])
+            low = high
+    return ordered

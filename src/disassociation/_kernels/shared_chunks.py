@@ -1,0 +1,90 @@
+"""Dividing the refining terms of a joint cluster among shared chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from disassociation._kernels._jit import helper
+from disassociation._kernels.arrays import TERM_CHUNK, Records
+from disassociation._kernels.ragged import sort_lists
+from disassociation._kernels.vertical import candidate_masks, divide, project, write_distinct
+
+
+@helper
+def lifted_records(records, leaves, block, touched, entries, wanted):  # type: ignore[no-untyped-def]
+    """What the touched leaves' records hold of the wanted terms that are in their own leaf's term chunk, empty ones left out."""
+    capacity = 0
+    widest = 0
+    for i in range(touched.shape[0]):
+        leaf = touched[i]
+        widest = max(widest, entries.offsets[leaf + 1] - entries.offsets[leaf])
+        for entry in range(entries.offsets[leaf], entries.offsets[leaf + 1]):
+            if wanted[entries.codes[entry]] and not entries.lifted[entries.places[entry]]:
+                capacity += entries.supports[entry]
+    offsets = np.zeros(capacity + 1, np.int64)
+    items = np.empty(capacity, np.int32)
+    here = np.empty(widest, np.int32)
+    rows, written = 0, 0
+    for i in range(touched.shape[0]):
+        leaf = touched[i]
+        size = 0
+        for entry in range(entries.offsets[leaf], entries.offsets[leaf + 1]):
+            if wanted[entries.codes[entry]] and not entries.lifted[entries.places[entry]]:
+                here[size] = entries.codes[entry]
+                size += 1
+        if size == 0:
+            continue
+        number = block[leaf]
+        for place in range(leaves.offsets[number], leaves.offsets[number + 1]):
+            before = written
+            record = leaves.order[place]
+            for item in range(records.offsets[record], records.offsets[record + 1]):
+                # The few terms wanted here are searched one by one: faster than marking them for so few records.
+                if wanted[records.items[item]]:
+                    for j in range(size):
+                        if here[j] == records.items[item]:
+                            items[written] = here[j]
+                            written += 1
+                            break
+            if written > before:
+                rows += 1
+                offsets[rows] = written
+    return Records(offsets[: rows + 1], items[:written], np.zeros(0, np.bool_))
+
+
+@helper
+def write_shared_chunks(gathered, free, lone, chunk_of, k_m, out, at):  # type: ignore[no-untyped-def]
+    """Append the rows of a joint cluster's shared chunks, chunks in order of their smallest term.
+
+    `free` (t, 2): codes and supports of the terms without conflict, in the order in which they are tried; `lone`: those
+    that get a chunk of their own. `chunk_of` (terms,) is scratch of TERM_CHUNK.
+    """
+    ids = np.arange(gathered.offsets.shape[0] - 1)
+    codes = free[:, 0].copy()
+    masks = candidate_masks(gathered, ids, codes, chunk_of)
+    number, chunks = divide(masks, k_m[0], k_m[1])
+    smallest = np.full(chunks + lone.shape[0], np.int64(1) << 40, np.int64)
+    for i in range(codes.shape[0]):
+        chunk_of[codes[i]] = number[i]
+        smallest[number[i]] = min(smallest[number[i]], codes[i])
+    for i in range(lone.shape[0]):
+        smallest[chunks + i] = lone[i, 0]
+    row_offsets, starts, ends, items = project(gathered, ids, chunk_of, chunks)
+    for i in range(codes.shape[0]):
+        chunk_of[codes[i]] = TERM_CHUNK
+    row, item = at
+    order = np.argsort(smallest)
+    for position in range(order.shape[0]):
+        chunk = order[position]
+        if chunk < chunks:
+            members = np.arange(row_offsets[chunk], row_offsets[chunk + 1])
+            sort_lists(items, starts, ends, members)
+            row, item = write_distinct(items, starts, ends, members, position, out, (row, item))
+        else:
+            out.items[item] = lone[chunk - chunks, 0]
+            item += 1
+            out.chunks[row] = position
+            out.counts[row] = lone[chunk - chunks, 1]
+            row += 1
+            out.offsets[row] = item
+    return row, item

@@ -1,0 +1,151 @@
+"""What joining two clusters would lift from their term chunks, and whether Equation 1 allows it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from disassociation._kernels._jit import helper
+
+_END = -1
+
+
+class Entries(NamedTuple):
+    """Term-chunk entries of a block: one for each leaf and (non-sensitive) term of its term chunk."""
+
+    offsets: NDArray[np.int64]  # (b + 1,) where each leaf's entries begin; ranks rise within a leaf
+    ranks: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    supports: NDArray[np.int32]
+    owners: NDArray[np.int64]  # the leaf, 0 to b - 1
+    places: NDArray[np.int64]  # where the entry stands in `Domains`
+    after: NDArray[np.int64]  # the next entry of the same term in the same cluster, -1 for none
+    lifted: NDArray[np.bool_]  # (terms of all leaves, by place) the term has left its leaf's term chunk
+
+
+class Clusters(NamedTuple):
+    """The clusters of a block: its b leaves, then its joint clusters in the order they are made."""
+
+    parents: NDArray[np.int64]  # (2 b,) -1 for none
+    sizes: NDArray[np.int64]  # (2 b,) records
+    smallest: NDArray[np.int64]  # (2 b,) smallest leaf number under the cluster
+    failed: NDArray[np.int64]  # (2 b,) the right neighbour the cluster is known not to join, -1 for none
+    waiting: NDArray[np.int64]  # (b,) terms still in each leaf's term chunk
+    leans: NDArray[np.bool_]  # (b,) G2 needs a term in the leaf's term chunk
+    used: NDArray[np.int64]  # (3,) clusters; rows and items written
+
+
+class Scratch(NamedTuple):
+    """Arrays that every join finds clean and leaves clean; made once for many blocks."""
+
+    supports: NDArray[np.int64]  # (terms,) by rank: joint support of the terms being weighed; 0
+    wanted: NDArray[np.bool_]  # (terms,) by code; False
+    chunk_of: NDArray[np.int32]  # (terms,) by code; TERM_CHUNK
+
+
+@helper
+def common_terms(virtual, a, b, k):  # type: ignore[no-untyped-def]
+    """Terms of both virtual term chunks with joint support of at least k, by rank."""
+    i, j = virtual.starts[a], virtual.starts[b]
+    i_end, j_end = virtual.ends[a] - 1, virtual.ends[b] - 1
+    found = np.empty((min(i_end - i, j_end - j), 4), np.int64)
+    size = 0
+    while i < i_end and j < j_end:
+        if virtual.ranks[i] < virtual.ranks[j]:
+            i += 1
+        elif virtual.ranks[i] > virtual.ranks[j]:
+            j += 1
+        else:
+            support = virtual.data[i, 0] + virtual.data[j, 0]
+            if support >= k:
+                found[size, 0] = virtual.ranks[i]
+                found[size, 1] = support
+                found[size, 2] = virtual.data[i, 1]
+                found[size, 3] = virtual.data[j, 1]
+                size += 1
+            i += 1
+            j += 1
+    return found[:size]
+
+
+@helper
+def count_shares(terms, entries, shares, touched):  # type: ignore[no-untyped-def]
+    """Count in `shares` how many of the terms each leaf has; returns how many leaves were `touched`."""
+    size = 0
+    for i in range(terms.shape[0]):
+        for side in range(2, 4):
+            entry = terms[i, side]
+            while entry != _END:
+                leaf = entries.owners[entry]
+                if shares[leaf] == 0:
+                    touched[size] = leaf
+                    size += 1
+                shares[leaf] += 1
+                entry = entries.after[entry]
+    return size
+
+
+@helper
+def spare_leaning(terms, entries, clusters, shares, touched, supports):  # type: ignore[no-untyped-def]
+    """G2: drop the terms that leaning leaves cannot lose; returns the terms that stay."""
+    spared = 0
+    for i in range(touched.shape[0]):
+        leaf = touched[i]
+        if not clusters.leans[leaf] or shares[leaf] < clusters.waiting[leaf]:
+            continue
+        least = -1
+        for entry in range(entries.offsets[leaf], entries.offsets[leaf + 1]):
+            if entries.lifted[entries.places[entry]]:
+                continue
+            # A support already negated marks a term that another leaf has spared; its size still counts here.
+            support = abs(supports[entries.ranks[entry]])
+            if (
+                least < 0
+                or support < abs(supports[entries.ranks[least]])
+                or (support == abs(supports[entries.ranks[least]]) and entries.codes[entry] > entries.codes[least])
+            ):
+                least = entry
+        rank = entries.ranks[least]
+        supports[rank] = -abs(supports[rank])
+        spared += 1
+    if spared == 0:
+        return terms
+    kept = np.empty_like(terms)
+    size = 0
+    for i in range(terms.shape[0]):
+        if supports[terms[i, 0]] > 0:
+            kept[size] = terms[i]
+            size += 1
+    return kept[:size]
+
+
+@helper
+def weigh(virtual, entries, clusters, shares, touched, supports, a, b, k):  # type: ignore[no-untyped-def]
+    """The refining terms of a join and the leaves they touch; no terms if Equation 1 says no. Leaves `shares` clean."""
+    terms = common_terms(virtual, a, b, k)
+    if terms.shape[0] == 0:
+        return terms, touched[:0]
+    for i in range(terms.shape[0]):
+        supports[terms[i, 0]] = terms[i, 1]
+    size = count_shares(terms, entries, shares, touched)
+    kept = spare_leaning(terms, entries, clusters, shares, touched[:size], supports)
+    for i in range(terms.shape[0]):
+        supports[terms[i, 0]] = 0
+    if kept.shape[0] < terms.shape[0]:
+        for i in range(size):
+            shares[touched[i]] = 0
+        size = count_shares(kept, entries, shares, touched)
+    total, lifted, holders = 0, 0, 0
+    for i in range(kept.shape[0]):
+        total += kept[i, 1]
+    for i in range(size):
+        lifted += shares[touched[i]]
+        holders += clusters.sizes[touched[i]]
+        shares[touched[i]] = 0
+    if total * holders < lifted * (clusters.sizes[a] + clusters.sizes[b]):
+        return kept[:0], touched[:0]
+    return kept, touched[:size]
+
+

@@ -1,0 +1,34 @@
+"""Sharing out work over consecutive ranges to threads; kernels release the interpreter lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["even_shares", "run_shares"]
+
+_SHARES_PER_THREAD = 8
+
+
+def even_shares(weights_before: NDArray[np.int64], threads: int) -> list[tuple[int, int]]:
+    """Cut ``len(weights_before)`` jobs into ranges of about equal weight; ``weights_before[i]`` is the weight up to job i."""
+    jobs = len(weights_before)
+    if threads <= 1 or jobs <= 1:
+        return [(0, jobs)] if jobs else []
+    goals = np.linspace(0, int(weights_before[-1]), threads * _SHARES_PER_THREAD + 1)[1:-1]
+    cuts = np.unique(np.concatenate([[0], np.searchsorted(weights_before, goals), [jobs]]))
+    return [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+
+
+def run_shares(work: Callable[[int, int], None], shares: list[tuple[int, int]], threads: int) -> None:
+    """Call ``work(start, stop)`` for every share, on up to ``threads`` threads; the first error is raised."""
+    if threads <= 1 or len(shares) <= 1:
+        for start, stop in shares:
+            work(start, stop)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(lambda share: work(*share), shares):
+            pass

@@ -1,0 +1,76 @@
+"""What several commands share: options, progress, and how results are printed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from disassociation.records import Transactions
+
+_FORMATS = "auto, fimi, basket, long, list, spmf, quest or json"
+
+Format = Annotated[str, typer.Option("--format", help=f"Format of the records: {_FORMATS}.")]
+Separator = Annotated[str | None, typer.Option("--sep", help="Separator of basket and long files.", show_default="by name")]
+Encoding = Annotated[str, typer.Option(help="Encoding of text files.")]
+TransactionColumn = Annotated[str | None, typer.Option(help="Long format: the column that names the record.")]
+ItemColumn = Annotated[str | None, typer.Option(help="Long format: the column of terms. List format: the list column.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
+
+
+def read_records(
+    source: str,
+    *,
+    format: str,  # noqa: A002 - the word users type
+    sep: str | None,
+    encoding: str,
+    transaction_column: str | None,
+    item_column: str | None,
+) -> Transactions:
+    """Read records and say on stderr what format was chosen and what was dropped."""
+    from disassociation.formats import read
+
+    data = read(
+        source, format=format, sep=sep, encoding=encoding, transaction=transaction_column, item=item_column, notify=say
+    )
+    if data.repeated_tokens:
+        say(f"{data.repeated_tokens:,} repeated tokens counted once")
+    if data.empty_records:
+        say(f"{data.empty_records:,} empty records left out")
+    return data
+
+
+def say(line: str) -> None:
+    """A remark on stderr, where no program reads it as a result."""
+    print(line, file=sys.stderr)
+
+
+def print_json(result: dict[str, object]) -> None:
+    """The one object that ``--json`` promises."""
+    print(json.dumps(result, ensure_ascii=False))
+
+
+def print_lines(title: str, lines: dict[str, str]) -> None:
+    """A short summary, names in one column and values in the next."""
+    width = max(len(name) for name in lines)
+    print(title)
+    for name, value in lines.items():
+        print(f"  {name:<{width}}  {value}")
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """A spinner with the name of the step on stderr, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield lambda step: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("reading") as status:
+        yield status.update

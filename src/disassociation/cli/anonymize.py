@@ -1,0 +1,179 @@
+"""``disassociate anonymize``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from disassociation.cli import _shared as shared
+from disassociation.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from disassociation.records import Transactions
+    from disassociation.release import Release
+
+__all__ = ["publish", "register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        epilog="Example: disassociate anonymize pos.dat -k 5 -m 2 -o pos.release",
+    )(anonymize)
+
+
+def anonymize(
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="Records in any format, .gz and .zst too; - is stdin.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The release: a directory that must not exist yet.")],
+    k: Annotated[int, typer.Option("-k", help="Candidate records that must remain for everyone.")] = 5,
+    m: Annotated[int, typer.Option("-m", help="Terms of a record an adversary may know.")] = 2,
+    format: shared.Format = "auto",  # noqa: A002
+    sep: shared.Separator = None,
+    encoding: shared.Encoding = "utf-8",
+    transaction_column: shared.TransactionColumn = None,
+    item_column: shared.ItemColumn = None,
+    max_cluster_size: Annotated[
+        int | None, typer.Option(help="Clusters of fewer records are not split further.", show_default="10, or 2k")
+    ] = None,
+    sensitive: Annotated[
+        Path | None, typer.Option(help="File of sensitive terms, one a line; they are never published with others.")
+    ] = None,
+    l: Annotated[  # noqa: E741
+        int | None, typer.Option("--l", help="Each sensitive term is in at most one in l of its cluster's records.")
+    ] = None,
+    keep_together: Annotated[
+        Path | None, typer.Option(help="File of groups of terms to keep together: each of its records is a group.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="default, or paper for the published algorithm made sound.")] = "default",
+    no_refine: Annotated[bool, typer.Option("--no-refine", help="Leave out joint clusters.")] = False,
+    threads: Annotated[int | None, typer.Option(help="Threads to use.", show_default="all")] = None,
+    json_export: Annotated[
+        Path | None, typer.Option(help="Also write the release as one JSON file, for people to read.")
+    ] = None,
+    overwrite: shared.Overwrite = False,
+    json: shared.Json = False,
+) -> None:
+    """Read records, anonymize them, check the result, and put the release in place."""
+    from disassociation.params import Parameters
+
+    if output.exists() and not overwrite:
+        raise ParameterError(f"{output}: exists already; choose another name, or use --overwrite")
+    parameters = Parameters(
+        k=k,
+        m=m,
+        l=l,
+        max_cluster_size=max_cluster_size,
+        sensitive=_sensitive_terms(sensitive),
+        keep_together=_groups(keep_together),
+        refine=not no_refine,
+        method=method,
+    )
+    start = time.perf_counter()
+    data = shared.read_records(
+        source,
+        format=format,
+        sep=sep,
+        encoding=encoding,
+        transaction_column=transaction_column,
+        item_column=item_column,
+    )
+    release = publish(data, parameters, output, threads=threads, overwrite=overwrite, json_export=json_export)
+    result = summary(data, release)
+    result["seconds"] = round(time.perf_counter() - start, 2)
+    if json:
+        shared.print_json({"release": str(output), **result})
+    else:
+        print_summary(output, release, result)
+
+
+def publish(
+    data: Transactions,
+    parameters: object,
+    output: Path,
+    *,
+    threads: int | None = None,
+    overwrite: bool = False,
+    json_export: Path | None = None,
+) -> Release:
+    """Anonymize, check and write, showing progress."""
+    from disassociation.pipeline import make_release
+
+    with shared.progress() as step:
+        release = make_release(data, parameters, threads=threads, progress=step)  # type: ignore[arg-type]
+        step("writing")
+        if json_export is not None:
+            from disassociation.formats import write_text
+
+            write_text(json_export, release.to_json(), overwrite=overwrite)
+        release.save(output, overwrite=overwrite)
+    return release
+
+
+def summary(data: Transactions, release: Release) -> dict[str, object]:
+    """What a publisher wants to know first: how much there was, and how much of it stays together."""
+    rows = release.forest.rows
+    lengths = rows.offsets[1:] - rows.offsets[:-1]
+    kept = int((lengths * rows.counts).sum())
+    return {
+        "records": len(data),
+        "terms": len(data.vocabulary),
+        "occurrences": len(data.items),
+        "repeated_tokens": data.repeated_tokens,
+        "empty_records": data.empty_records,
+        "k": release.k,
+        "m": release.m,
+        "l": release.l,
+        "leaves": release.leaves,
+        "joint_clusters": release.joint_clusters,
+        "occurrences_in_chunks": kept,
+        "violations": 0,
+    }
+
+
+def print_summary(output: Path, release: Release, result: dict[str, object]) -> None:
+    """The summary for people."""
+    sizes = release.forest.sizes[: release.leaves]
+    kept, all_of_them = result["occurrences_in_chunks"], result["occurrences"]
+    assert isinstance(kept, int)
+    assert isinstance(all_of_them, int)
+    shared.print_lines(
+        f"{output}: a release of {result['records']:,} records, checked",
+        {
+            "guarantee": f"k = {release.k} candidates for whoever knows up to m = {release.m} terms"
+            + ("" if release.l is None else f"; sensitive terms in at most 1 of {release.l}"),
+            "terms": f"{result['terms']:,}, all of them kept",
+            "clusters": f"{release.leaves:,} leaves of {sizes.min()} to {sizes.max()} records, "
+            f"{release.joint_clusters:,} joint clusters",
+            "in chunks": f"{kept:,} of {all_of_them:,} term occurrences ({kept / all_of_them:.1%}); the rest in term chunks",
+            "check": "S1, S2, G0, G1, G2, G3 hold",
+            "time": f"{result['seconds']} s",
+        },
+    )
+
+
+def _sensitive_terms(path: Path | None) -> frozenset[str]:
+    """The lines of a file, each a term exactly as it stands."""
+    if path is None:
+        return frozenset()
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); give a text file with one term a line") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text; save it as UTF-8") from error
+    terms = frozenset(line for line in lines if line)
+    if not terms:
+        raise InputError(f"{path}: names no term; put one sensitive term on each line")
+    return terms
+
+
+def _groups(path: Path | None) -> tuple[frozenset[str], ...]:
+    """The records of a file as groups of terms."""
+    if path is None:
+        return ()
+    from disassociation.formats import read
+
+    return tuple(frozenset(record) for record in read(str(path)))

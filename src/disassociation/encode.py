@@ -1,0 +1,57 @@
+"""Terms to codes, by content only: a term's code is its rank in UTF-8 byte order, whatever was read first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from disassociation._kernels.occurrences import settle
+from disassociation._kernels.tokens import Codes
+from disassociation._types import Offsets
+from disassociation.errors import InputError
+from disassociation.records import Transactions
+
+__all__ = ["only_used", "transactions"]
+
+_BATCH = 1 << 17  # occurrences sorted together; their scratch space stays in the second-level cache
+
+
+def transactions(codes: Codes, bounds: Offsets, names: pa.StringArray, *, source: str) -> Transactions:
+    """Bring records with provisional codes into the canonical form.
+
+    Both arrays are overwritten and become part of the result.
+
+    Args:
+        codes: (tokens,) indices into ``names``, repeats and any order allowed.
+        bounds: (records + 1,) where each record begins in ``codes``, empty records allowed.
+        names: (terms,) distinct, each occurring at least once, in any order.
+        source: what to call the data in an error message.
+    """
+    if len(codes) == 0:
+        if len(bounds) == 1:
+            raise InputError(f"{source}: there are no records; give data with at least one")
+        raise InputError(f"{source}: all {len(bounds) - 1:,} records are empty; give records that hold terms")
+    order = pc.array_sort_indices(names)
+    longest = int(np.diff(bounds).max())
+    room = min(len(codes), max(_BATCH, 8 * len(names), longest))
+    kept = np.empty(2, np.int64)
+    place, fill = np.empty(room, np.uint32), np.empty(min(len(bounds) - 1, max(room, _BATCH)), np.uint32)
+    settle(codes, bounds, order.to_numpy().astype(np.uint32), place, fill, kept)
+    occurrences, records = kept.tolist()
+    return Transactions(
+        offsets=bounds[: records + 1],
+        items=codes[:occurrences].view(np.int32),
+        vocabulary=names.take(order),
+        repeated_tokens=len(codes) - occurrences,
+        empty_records=len(bounds) - 1 - records,
+    )
+
+
+def only_used(codes: Codes, names: pa.StringArray) -> tuple[Codes, pa.StringArray]:
+    """Leave out the names that no code refers to, and renumber the codes."""
+    used = np.zeros(len(names), np.bool_)
+    used[codes] = True
+    if used.all():
+        return codes, names
+    return (np.cumsum(used, dtype=np.uint32) - np.uint32(1))[codes], names.filter(pa.array(used))

@@ -229,6 +229,17 @@ def releases(draw: DrawFn, max_leaves: int = 3, max_n: int = 4, terms: int = 4, 
     return _published(draw, [draw(bags(PLAIN[:terms], n, least=n)) for n in sizes], sound=False)
 
 
+def random_chunk(seed: int, k: int) -> tuple[Bag, list[tuple[int, Record]]]:
+    """A shared chunk, and the leaves it may go to (sizes as G0 asks): the room in each and the terms it refuses."""
+    chance = random.Random(seed)
+    sites = [
+        (chance.randint(k, k + 2), frozenset(term for term in "abc" if chance.random() < 0.35))
+        for _ in range(chance.randint(2, 4))
+    ]
+    kinds = [frozenset(term for term in "abc" if chance.random() < 0.5) for _ in range(chance.randint(1, 3))]
+    return tuple(kind for kind in kinds if kind for _ in range(chance.randint(1, 4))), sites
+
+
 @st.composite
 def sound_releases(draw: DrawFn, k: int = 2, max_leaves: int = 4, max_n: int = 4, terms: int = 5) -> Published:
     """A release that meets all conditions but, maybe, G3: a leaf's record chunks hold what all its records share."""

@@ -16,7 +16,7 @@ import naive
 import worlds
 from naive.forest import paths
 from naive.horizontal import supports
-from strategies import PLAIN, Problem, large_problems, nested_problems, problems
+from strategies import PLAIN, Problem, large_problems, nested_problems, problems, zipf_bag
 
 da: Any = importlib.import_module("disassociation")
 pytestmark = pytest.mark.skipif(not hasattr(da, "disassociate"), reason="disassociate is not there yet")
@@ -55,7 +55,6 @@ def check_same_and_safe(problem: Problem) -> tuple[naive.Forest, tuple[naive.Bag
     release = release_of(problem)
     forest = forest_of(release)
     expected, original = solve(problem)
-    event(f"joint clusters nested {max(len(above) for _, above in paths(expected))} deep")
     assert naive.canonical(forest) == naive.canonical(expected)
     assert naive.violations(forest, problem.k, problem.m, problem.sensitive, problem.l) == []
     assert naive.out_of_order(release.clusters.to_pylist(), release.subrecords.to_pylist()) == []
@@ -64,6 +63,11 @@ def check_same_and_safe(problem: Problem) -> tuple[naive.Forest, tuple[naive.Bag
         counts = supports(original[leaf.name])
         assert problem.l is None or all(problem.l * counts[term] <= leaf.n for term in problem.sensitive)
     return expected, naive.true_world(expected, original)
+
+
+def describe(forest: naive.Forest) -> str:
+    """For --hypothesis-show-statistics: how nested the examples are."""
+    return f"joint clusters nested {max(len(above) for _, above in paths(forest))} deep"
 
 
 def check_counts(problem: Problem, forest: naive.Forest) -> None:
@@ -91,8 +95,8 @@ def check_counts(problem: Problem, forest: naive.Forest) -> None:
 @given(problems(most=16, terms=6, largest=5))
 def test_tiny_inputs_in_all_worlds(problem: Problem) -> None:
     """Tiny inputs, judged by the possible worlds as well."""
-    _, original = check_same_and_safe(problem)
-    forest, _ = solve(problem)
+    forest, original = check_same_and_safe(problem)
+    event(describe(forest))
     assert worlds.holds_guarantee(forest, problem.k, problem.m)
     assert worlds.holds_for(forest, original, problem.k, problem.m)
 
@@ -101,21 +105,24 @@ def test_tiny_inputs_in_all_worlds(problem: Problem) -> None:
 @given(problems())
 def test_small_inputs(problem: Problem) -> None:
     """Up to 40 records over 10 terms, plain and odd tokens, with every option."""
-    check_same_and_safe(problem)
+    forest, _ = check_same_and_safe(problem)
+    event(describe(forest))
 
 
 @settings(max_examples=1200, deadline=None, suppress_health_check=SLOW)
 @given(nested_problems())
 def test_inputs_that_nest(problem: Problem) -> None:
     """Up to 90 records over 24 terms, made so that refining has much to do."""
-    check_same_and_safe(problem)
+    forest, _ = check_same_and_safe(problem)
+    event(describe(forest))
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=SLOW)
 @given(large_problems())
 def test_larger_inputs(problem: Problem) -> None:
     """Up to 300 records in leaves of up to 200: more than one machine word per term."""
-    check_same_and_safe(problem)
+    forest, _ = check_same_and_safe(problem)
+    event(describe(forest))
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=SLOW)
@@ -142,11 +149,20 @@ def test_order_has_no_effect(problem: Problem, seed: int) -> None:
     assert again.subrecords.equals(release.subrecords)
 
 
-def test_block_border_and_many_copies() -> None:
-    """A few hundred equal records, and a leaf whose term chunk would be all it has."""
+def test_many_copies_and_all_different() -> None:
+    """A few hundred equal records cut into leaves; and a leaf that is all term chunk."""
     copies = (frozenset("ab"),) * 257 + (frozenset("c"),) * 3
     check_same_and_safe(Problem(copies, 5, 2, 64))
     check_same_and_safe(Problem(tuple(frozenset(term) for term in PLAIN), 5, 2, 100))
+
+
+def test_more_than_one_block() -> None:
+    """Refining works in blocks of 4096 leaves: 11,000 records make more than that."""
+    vocabulary = tuple(f"t{i}" for i in range(60))
+    problem = Problem(zipf_bag(7, 11_000, vocabulary, 2.0), 2, 2, 4)
+    unrefined, _ = solve(replace(problem, refine=False))
+    assert sum(bool(leaf.term_chunk) for leaf in naive.leaves(unrefined)) > 4096
+    check_same_and_safe(problem)
 
 
 @pytest.mark.parametrize(

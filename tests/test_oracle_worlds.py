@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import naive
 import worlds
-from naive.conditions import g0, g1, g2, g3_exact, g3_linear, s1, s2, sites
+from naive.conditions import Site, g0, g1, g2, g3_exact, g3_linear, placeable, s1, s2, sites
 from naive.forest import joints
-from strategies import PLAIN, Published, releases, sound_releases
+from strategies import PLAIN, Published, random_chunk, releases, sound_releases
 
 
 def itemsets(terms: int, most: int) -> list[frozenset[str]]:
@@ -86,6 +86,18 @@ def test_conditions_prove_the_guarantee(published: Published, m: int) -> None:
     assert bool(naive.violations(forest, k, m)) != holds
     if holds:
         assert worlds.holds_for(forest, published.original, k, m)
+
+
+@settings(max_examples=2000, deadline=None)
+@given(st.integers(0, 2**64), st.integers(2, 3), st.integers(1, 2))
+def test_the_linear_form_of_g3_is_sufficient(seed: int, k: int, m: int) -> None:
+    """K and room imply the exact form, chunk by chunk, with conflicts in most of them."""
+    chunk, rows = random_chunk(seed, k)
+    where = [Site(n, forbidden) for n, forbidden in rows]
+    if chunk and placeable(chunk, where):
+        linear, exact = g3_linear(chunk, where, k, m), g3_exact(chunk, where, k, m)
+        event(f"linear {linear}, exact {exact}")
+        assert exact or not linear
 
 
 def test_counts_are_of_distinct_records() -> None:

@@ -26,17 +26,14 @@ def partition_records(data: Transactions, rules: Rules, threads: int = 1) -> Lea
 
     records = Records(data.offsets, data.items, rules.is_sensitive)
     kernel_rules = _kernel_rules(data, rules)
-    children = kernels.root_part(records, kernel_rules)
-    count = 1
-    if threads > 1:
-        children, count = kernels.first_chain(children, kernel_rules)
     order = np.empty(len(data), np.int32)
     leaf_start = np.zeros(len(data), np.bool_)
+    parts, count = kernels.first_chain(records, kernel_rules, order, leaf_start)
 
     def solve(start: int, stop: int) -> None:
-        kernels.solve_children(children, children.bounds[start:stop], kernel_rules, records, order, leaf_start)
+        kernels.solve_parts(parts, parts.rows[start:stop], kernel_rules, records, order, leaf_start)
 
-    run_shares(solve, even_shares(children.bounds[:count, 1], threads), threads)
+    run_shares(solve, even_shares(parts.rows[:count, 1], threads), threads)
     return Leaves(order, np.append(np.flatnonzero(leaf_start), len(data)).astype(np.int64))
 
 

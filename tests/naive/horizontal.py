@@ -76,11 +76,12 @@ def cut(part: Part, rules: Rules) -> list[Part]:
     n = len(part)
     pieces = -(-n // (rules.limit - 1))
     counts = supports(part)
-    by_number = sorted(counts, key=lambda term: (term in rules.sensitive, -counts[term], code(term)))
+    shared = [term for term in counts if counts[term] >= 2]
+    by_number = sorted(shared, key=lambda term: (term in rules.sensitive, -counts[term], code(term)))
     number = {term: position for position, term in enumerate(by_number)}
 
-    def order(record: Record) -> list[int]:
-        return sorted(number[term] for term in record)
+    def order(record: Record) -> tuple[list[int], list[bytes]]:
+        return sorted(number[term] for term in record if term in number), sorted(map(code, record))
 
     records = sorted(part, key=order)
     parts: list[Part] = []

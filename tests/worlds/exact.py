@@ -15,53 +15,39 @@ from naive.forest import Forest, Record
 from worlds.network import SINK, SOURCE, Network
 from worlds.scene import Scene, set_up
 
-
-def own_cover(scene: Scene, leaf: int, touched: frozenset[int], q: int) -> int | None:
-    """How many of a leaf's records that are not targets its own record chunks can cover, or None if one has no room."""
-    n = scene.leaves[leaf].n
-    cover = 0
-    for i, chunk in enumerate(scene.leaves[leaf].record_chunks):
-        if len(chunk) > n:
-            return None
-        cover += len(chunk) - q if i in touched else min(len(chunk), n - q)
-    return cover
+MOST = 10**9  # more than any leaf takes
 
 
 def can_hold(scene: Scene, target: int, itemset: Record, q: int) -> bool:
     """Whether in some world at least q records of the leaf contain the itemset."""
     parts = scene.parts(target, itemset)
-    leaf = scene.leaves[target]
-    if parts is None or q > leaf.n:
+    if parts is None or q > scene.leaves[target].n:
         return False
-    for (kind, i), part in parts.items():
-        if kind == "record" and sum(part <= subrecord for subrecord in leaf.record_chunks[i]) < q:
+    chunks = scene.leaves[target].record_chunks
+    for (place, i), part in parts.items():
+        if place == "record" and sum(part <= subrecord for subrecord in chunks[i]) < q:
             return False
-    touched = frozenset(i for kind, i in parts if kind == "record")
-    wanted = {i: part for (kind, i), part in parts.items() if kind == "shared"}
+    wanted = {i: part for (place, i), part in parts.items() if place == "shared"}
     network = Network()
-    for position, other in enumerate(scene.leaves):
-        here = position == target
-        cover = own_cover(scene, position, touched if here else frozenset(), q if here else 0)
-        if cover is None:
+    for position, leaf in enumerate(scene.leaves):
+        if any(len(chunk) > leaf.n for chunk in leaf.record_chunks):
             return False
-        to_cover = 0 if other.term_chunk else other.n - cover
-        if here and not other.term_chunk:
-            to_cover += q * (len(wanted) - 1)  # q targets need no cover; a touched chunk's first q subrecords give none
-        network.add(position, SINK, max(0, to_cover), len(scene.shared) * other.n + 1)
-    for c, chunk in enumerate(scene.shared):
-        for position in chunk.forbidden:
+        to_cover = leaf.n - sum(len(chunk) for chunk in leaf.record_chunks)
+        if position == target:  # q targets need no cover, and q subrecords of each chunk with a part give none
+            to_cover += q * (sum(place != "term" for place, _ in parts) - 1)
+        if leaf.term_chunk:
+            to_cover = 0
+        network.add(position, SINK, max(0, to_cover), MOST)
+    for c, shared in enumerate(scene.shared):
+        for position in shared.forbidden:
             n = scene.leaves[position].n
-            here = position == target
-            if here and c in wanted:
+            network.add(("at", c, position), position, 0, n)
+            if position == target and c in wanted:
                 network.add(("with", c), ("at", c, position), q, n)
-            aside = q if here and c not in wanted else 0  # on targets, where they cover nothing that needs it
-            network.add(("at", c, position), ("on", c, position), 0, n)
-            network.add(("on", c, position), position, 0, n - aside)
-            network.add(("on", c, position), SINK, 0, aside)
-        for subrecord, count in chunk.kinds:
+        for subrecord, count in shared.kinds:
             network.add(SOURCE, ("kind", c, subrecord), count, count)
-            for position in chunk.forbidden:
-                if chunk.may_go(subrecord, position):
+            for position in shared.forbidden:
+                if shared.may_go(subrecord, position):
                     special = position == target and c in wanted and wanted[c] <= subrecord
                     network.add(("kind", c, subrecord), ("with", c) if special else ("at", c, position), 0, count)
     return network.is_feasible()

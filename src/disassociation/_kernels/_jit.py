@@ -34,3 +34,12 @@ def kernel(signature: Any) -> Callable[[Kernel], Kernel]:
 def helper(function: Kernel) -> Kernel:
     """Compile a function that only kernels call; it takes the types it is called with."""
     return numba.njit(nogil=True, cache=True, fastmath=False)(function)  # type: ignore[no-any-return]
+
+
+def inlined(function: Kernel) -> Kernel:
+    """Paste a function into the kernels that call it.
+
+    For what runs in inner loops: a call counts the references of every array it is given up and down again, two locked
+    instructions each, which took a quarter of all time before.
+    """
+    return numba.njit(nogil=True, cache=True, fastmath=False, inline="always")(function)  # type: ignore[no-any-return]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from disassociation._kernels._jit import buffer, helper, kernel
 from disassociation._kernels.arrays import Forest, Rows
-from disassociation._kernels.ragged import compare_lists, order_lists
+from disassociation._kernels.ragged import compare_lists, order_lists, sort_numbers
 
 _HELD_BY_MOST = (3, 5)  # a term in at least 3/5 of a leaf's records leads the leaf's key
 
@@ -59,7 +59,7 @@ def write_chunk_terms(forest, leaf, rank, counts, seen, values, at):  # type: ig
         # Common terms: 0, rank. The others: falling count (as 2^31 - count), rank.
         keys[i] = (np.int64(0) if common else (np.int64(1) << 31) - count) << 31 | rank[seen[i]]
         counts[seen[i]] = 0
-    keys.sort()
+    sort_numbers(keys)
     for i in range(size):
         values[at + i] = keys[i] & ((1 << 31) - 1)
     return at + size
@@ -86,7 +86,7 @@ def leaf_keys(forest, terms):  # type: ignore[no-untyped-def]
         for place in range(forest.term_offsets[leaf], forest.term_offsets[leaf + 1]):
             keys.values[at] = rank[forest.terms[place]]
             at += 1
-        keys.values[first:at].sort()
+        sort_numbers(keys.values[first:at])
         keys.values[at] = -1
         keys.values[at + 1] = forest.sizes[leaf]
         at += 2

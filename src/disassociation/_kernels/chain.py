@@ -2,8 +2,9 @@
 
 A *part* is a stretch of the record order. Its records are held as lists of local term numbers, projected on the terms
 that can still split something: being disqualified (fewer than `minimum` records with, or without, the term) is for
-ever, so a term once dropped is never missed. Every record leaves the chain once, counts only fall, and the most frequent
-term comes from a bucket queue that moves a term only when it is met: time linear in the part's occurrences.
+ever, so a term once dropped is never missed. Every record leaves the chain once and counts only fall. Where there are
+many terms, the most frequent comes from a bucket queue that moves a term only when it is met: time linear in the part's
+occurrences.
 """
 
 from __future__ import annotations
@@ -14,6 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disassociation._kernels._jit import helper
+from disassociation._kernels.bits import prefetch_list
+from disassociation._kernels.ragged import sort_numbers
+
+
+_SCANNED = 512
+"""Up to so many terms, looking at all of them for each split is faster than the queue, by half for parts of 100 records."""
 
 
 class Part(NamedTuple):
@@ -23,6 +30,7 @@ class Part(NamedTuple):
     offsets: NDArray[np.int64]  # (n + 1,) where each record's items begin
     items: NDArray[np.int32]  # local term numbers, rising within a record
     codes: NDArray[np.int32]  # (q,) the code of each local term
+    counts: NDArray[np.int32]  # (q,) records that hold it
 
 
 class Rules(NamedTuple):
@@ -36,13 +44,12 @@ class Rules(NamedTuple):
 
 
 class Children(NamedTuple):
-    """What a chain leaves behind: the parts to split further, and their projected records."""
+    """What a chain leaves behind, child after child; items are still the local terms of the part that was split."""
 
-    order: NDArray[np.int32]  # (n,) record numbers, child after child
-    lengths: NDArray[np.int32]  # (n,) projected length of the record at each place of `order`
-    items: NDArray[np.int32]  # the projections, in the same order
-    codes: NDArray[np.int32]  # local terms of each child, child after child
-    bounds: NDArray[np.int64]  # (children, 6) start, stop, items start, codes start, codes stop, last group
+    order: NDArray[np.int32]  # (n,) record numbers
+    lengths: NDArray[np.int32]  # (n,) how many items the record at each place of `order` has
+    items: NDArray[np.int32]  # those of children that are to be split further
+    bounds: NDArray[np.int64]  # (children, 4) start, stop, items start (-1: no term splits it), last group
 
 
 class Queue(NamedTuple):
@@ -60,12 +67,12 @@ def push(queue, count, term):  # type: ignore[no-untyped-def]
 
 
 @helper
-def postings(part, counts):  # type: ignore[no-untyped-def]
+def postings(part):  # type: ignore[no-untyped-def]
     """For each local term, where its records begin, and the local records in order."""
     q = part.codes.shape[0]
     starts = np.zeros(q + 1, np.int64)
     for term in range(q):
-        starts[term + 1] = starts[term] + counts[term]
+        starts[term + 1] = starts[term] + part.counts[term]
     places = starts[:-1].copy()
     records = np.empty(part.items.shape[0], np.int32)
     for record in range(part.ids.shape[0]):
@@ -101,192 +108,161 @@ def sides_stand(rules, whole, with_term, size_with, size_without, fit_without): 
     return True
 
 
-@helper
-def project_child(part, members, chain, touched, minimum, out, at):  # type: ignore[no-untyped-def]
-    """Write the records `members` projected on the terms that can still split them; returns (items, terms) written.
-
-    `chain.inside` has the counts among the members, of the terms in `touched`.
-    `at` = (place in order, place in items, place in codes).
-    """
-    n = members.shape[0]
-    local = chain.local
-    kept = 0
-    for i in range(touched.shape[0]):
-        term = touched[i]
-        if minimum <= chain.inside[term] <= n - minimum and not chain.banned[term]:
-            touched[kept] = term
-            kept += 1
-    terms = np.sort(touched[:kept])
-    for i in range(kept):
-        local[terms[i]] = i
-        out.codes[at[2] + i] = part.codes[terms[i]]
-    written = at[1]
-    for i in range(n):
-        record = members[i]
-        before = written
-        if kept:
-            for place in range(part.offsets[record], part.offsets[record + 1]):
-                number = local[part.items[place]]
-                if number >= 0:
-                    out.items[written] = number
-                    written += 1
-        out.lengths[at[0] + i] = written - before
-    for i in range(kept):
-        local[terms[i]] = -1
-    return written - at[1], kept
-
-
 class Chain(NamedTuple):
     """The state of a chain: who is still there, and how often each term occurs among them."""
 
     alive: NDArray[np.bool_]  # (n,)
-    banned: NDArray[np.bool_]  # (q,) terms that must not split this part, nor any part made from it from now on
-    counts: NDArray[np.int64]  # (q,) records that hold the term and are still there
-    inside: NDArray[np.int64]  # (q,) scratch: counts within the side that is leaving
-    touched: NDArray[np.int32]  # (q,) scratch: the terms with a count inside
-    local: NDArray[np.int32]  # (q,) scratch of -1
-    members: NDArray[np.int32]  # (n,) scratch: local records that are leaving
-    left: NDArray[np.int64]  # (6,) records still there; places in order, items, codes; children; fit records still there
+    banned_at: NDArray[np.int64]  # (q,) children there were when the term was banned from splitting; many if it was not
+    counts: NDArray[np.int32]  # (q,) records that hold the term and are still there
+    members: NDArray[np.int32]  # (n + 1,) scratch: local records that are leaving
+    left: NDArray[np.int64]  # (5,) records still there; places in order, items; children; fit records still there
     whole: NDArray[np.int64]  # sensitive counts among those still there
     tally: NDArray[np.int64]  # scratch: sensitive counts among those leaving
+
+
+_NEVER = np.int64(1) << 60
 
 
 @helper
 def new_chain(part, rules):  # type: ignore[no-untyped-def]
     """The chain of a part before its first split."""
     n = part.ids.shape[0]
-    q = part.codes.shape[0]
-    kinds = rules.sizes[3]
     chain = Chain(
         np.ones(n, np.bool_),
-        np.zeros(q, np.bool_),
-        np.zeros(q, np.int64),
-        np.zeros(q, np.int64),
-        np.empty(q, np.int32),
-        np.full(q, -1, np.int32),
-        np.empty(n, np.int32),
-        np.zeros(6, np.int64),
-        np.zeros(kinds, np.int64),
-        np.zeros(kinds, np.int64),
+        np.full(part.codes.shape[0], _NEVER),
+        part.counts.copy(),
+        np.empty(n + 1, np.int32),
+        np.zeros(5, np.int64),
+        np.zeros(rules.sizes[3], np.int64),
+        np.zeros(rules.sizes[3], np.int64),
     )
     chain.left[0] = n
-    for place in range(part.items.shape[0]):
-        chain.counts[part.items[place]] += 1
     if rules.sizes[3] > 0:
-        chain.left[5] = tally_sensitive(rules, part.ids, chain.whole)
+        chain.left[4] = tally_sensitive(rules, part.ids, chain.whole)
     return chain
+
+
+@helper
+def may_leave(rules, chain, ids):  # type: ignore[no-untyped-def]
+    """Whether `sides_stand` lets these records leave; if so, their sensitive terms are counted out."""
+    chain.tally[:] = 0
+    fit = tally_sensitive(rules, ids, chain.tally)
+    m = ids.shape[0]
+    if not sides_stand(rules, chain.whole, chain.tally, m, chain.left[0] - m, chain.left[4] - fit):
+        return False
+    for y in range(chain.whole.shape[0]):
+        chain.whole[y] -= chain.tally[y]
+    chain.left[4] -= fit
+    return True
 
 
 @helper
 def leave(part, rules, chain, term, starts, records, group, out):  # type: ignore[no-untyped-def]
     """Take the records with `term` out of the chain, as the next child; ban the term if `sides_stand` forbids it."""
-    minimum, limit = rules.sizes[0], rules.sizes[1]
     m = 0
     for place in range(starts[term], starts[term + 1]):
-        if chain.alive[records[place]]:
-            chain.members[m] = records[place]
-            out.order[chain.left[1] + m] = part.ids[records[place]]
-            m += 1
-    if rules.sizes[3] > 0:
-        chain.tally[:] = 0
-        ids = out.order[chain.left[1] : chain.left[1] + m]
-        fit = tally_sensitive(rules, ids, chain.tally)
-        if not sides_stand(rules, chain.whole, chain.tally, m, chain.left[0] - m, chain.left[5] - fit):
-            chain.banned[term] = True
-            return
-        for y in range(chain.whole.shape[0]):
-            chain.whole[y] -= chain.tally[y]
-        chain.left[5] -= fit
-    touched = 0
+        # Without a branch, which would often be mispredicted.
+        chain.members[m] = records[place]
+        m += chain.alive[records[place]]
     members = chain.members[:m]
-    for i in range(m):
-        chain.alive[members[i]] = False
-        for place in range(part.offsets[members[i]], part.offsets[members[i] + 1]):
-            other = part.items[place]
-            if chain.inside[other] == 0:
-                chain.touched[touched] = other
-                touched += 1
-            chain.inside[other] += 1
-    for i in range(touched):
-        chain.counts[chain.touched[i]] -= chain.inside[chain.touched[i]]
     start = chain.left[1]
-    items, terms = 0, 0
-    if m >= limit:
-        at = (start, chain.left[2], chain.left[3])
-        # `touched` is reordered and cut by the projection, so the counts inside are cleared from the records below.
-        items, terms = project_child(part, members, chain, chain.touched[:touched], minimum, out, at)
-        for i in range(m):
-            for place in range(part.offsets[members[i]], part.offsets[members[i] + 1]):
-                chain.inside[part.items[place]] = 0
-    else:
-        for i in range(touched):
-            chain.inside[chain.touched[i]] = 0
-    add_child(chain, out, m, items, terms, group)
+    for i in range(m):
+        out.order[start + i] = part.ids[members[i]]
+    if rules.sizes[3] > 0 and not may_leave(rules, chain, out.order[start : start + m]):
+        chain.banned_at[term] = chain.left[3]
+        return
+    counts = chain.counts
+    written = chain.left[2]
+    for i in range(m):
+        prefetch_list(part.offsets, part.items, members, i)
+        record = members[i]
+        chain.alive[record] = False
+        if m >= rules.sizes[1]:
+            for place in range(part.offsets[record], part.offsets[record + 1]):
+                counts[part.items[place]] -= 1
+                out.items[written] = part.items[place]
+                written += 1
+            out.lengths[start + i] = part.offsets[record + 1] - part.offsets[record]
+        else:
+            for place in range(part.offsets[record], part.offsets[record + 1]):
+                counts[part.items[place]] -= 1
+    add_child(chain, out, m, written, group)
 
 
 @helper
-def add_child(chain, out, size, items, terms, group):  # type: ignore[no-untyped-def]
-    """Note the next `size` places of the order as a child."""
-    row = out.bounds[chain.left[4]]
+def add_child(chain, out, size, items_end, group):  # type: ignore[no-untyped-def]
+    """Note the next `size` places of the order as a child, whose items end at `items_end`."""
+    row = out.bounds[chain.left[3]]
     row[0] = chain.left[1]
     row[1] = chain.left[1] + size
     row[2] = chain.left[2]
-    row[3] = chain.left[3]
-    row[4] = chain.left[3] + terms
-    row[5] = group
+    row[3] = group
     chain.left[0] -= size
     chain.left[1] += size
-    chain.left[2] += items
-    chain.left[3] += terms
-    chain.left[4] += 1
+    chain.left[2] = items_end
+    chain.left[3] += 1
 
 
 @helper
-def best_of_groups(part, rules, chain, last):  # type: ignore[no-untyped-def]
-    """The preferred group term to split on next, or -1: of the last group if one qualifies, else of any."""
-    minimum = rules.sizes[0]
-    best = -1
-    best_same = False
-    for term in range(part.codes.shape[0]):
-        group = rules.group[part.codes[term]]
+def best_by_scan(part, rules, chain, active, size, last):  # type: ignore[no-untyped-def]
+    """Drop from `active[:size]` (rising) the terms that no longer qualify; returns how many stay and the place of the best.
+
+    Preferred are terms of the last group, then of any group, then the most frequent, then the smallest.
+    """
+    minimum, most = rules.sizes[0], chain.left[0] - rules.sizes[0]
+    grouped = rules.group.shape[0] > 0
+    kept = 0
+    best, best_count, best_class = -1, np.int32(0), 0
+    for i in range(size):
+        term = active[i]
         count = chain.counts[term]
-        if group < 0 or chain.banned[term] or count < minimum or count > chain.left[0] - minimum:
+        active[kept] = term
+        if count < minimum or count > most or chain.banned_at[term] < _NEVER:
             continue
-        same = group == last
-        if best < 0 or (same and not best_same) or (same == best_same and count > chain.counts[best]):
-            best = term
-            best_same = same
-    return best
+        preference = 0
+        if grouped:
+            group = rules.group[part.codes[term]]
+            preference = 0 if group < 0 else (2 if group == last else 1)
+        if preference > best_class or (preference == best_class and count > best_count):
+            best, best_count, best_class = kept, count, preference
+        kept += 1
+    return kept, best
 
 
 @helper
-def run_chain(part, rules, last, out):  # type: ignore[no-untyped-def]
-    """Split a part along its whole chain; returns the number of children. What is left at the end is a child too."""
-    minimum, limit = rules.sizes[0], rules.sizes[1]
-    n = part.ids.shape[0]
-    q = part.codes.shape[0]
-    chain = new_chain(part, rules)
-    starts, records = postings(part, chain.counts)
-    if rules.group.shape[0] > 0:
-        while chain.left[0] >= limit:
-            term = best_of_groups(part, rules, chain, last)
-            if term < 0:
-                break
+def split_by_scan(part, rules, chain, active, starts, records, last, out):  # type: ignore[no-untyped-def]
+    """Split on the terms in `active`, looking at all of them each time; returns the group last split on."""
+    size = active.shape[0]
+    while chain.left[0] >= rules.sizes[1]:
+        size, best = best_by_scan(part, rules, chain, active, size, last)
+        if best < 0:
+            break
+        term = active[best]
+        group = last
+        if rules.group.shape[0] > 0 and rules.group[part.codes[term]] >= 0:
             group = rules.group[part.codes[term]]
-            leave(part, rules, chain, term, starts, records, group, out)
-            if not chain.banned[term]:
-                last = group
-    queue = Queue(np.full(n + 1, -1, np.int32), np.empty(q, np.int32))
+        leave(part, rules, chain, term, starts, records, group, out)
+        if chain.banned_at[term] == _NEVER:
+            last = group
+    return last
+
+
+@helper
+def split_by_queue(part, rules, chain, starts, records, last, out):  # type: ignore[no-untyped-def]
+    """Split on any term, the most frequent found by a bucket queue."""
+    minimum, limit = rules.sizes[0], rules.sizes[1]
+    q = part.codes.shape[0]
+    queue = Queue(np.full(part.ids.shape[0] + 1, -1, np.int32), np.empty(q, np.int32))
     top = 0
     for term in range(q):
-        if chain.counts[term] >= minimum and not chain.banned[term]:
+        if chain.counts[term] >= minimum and chain.banned_at[term] == _NEVER:
             push(queue, chain.counts[term], term)
             top = max(top, chain.counts[term])
     level = np.empty(q, np.int32)
     while top >= minimum and chain.left[0] >= limit:
-        size = 0
         term = queue.head[top]
         queue.head[top] = -1
+        size = 0
         while term >= 0:
             following = queue.after[term]
             if chain.counts[term] == top:
@@ -295,9 +271,9 @@ def run_chain(part, rules, last, out):  # type: ignore[no-untyped-def]
             elif chain.counts[term] >= minimum:
                 push(queue, chain.counts[term], term)
             term = following
-        equals = np.sort(level[:size])
+        sort_numbers(level[:size])
         for i in range(size):
-            term = equals[i]
+            term = level[i]
             count = chain.counts[term]
             if count < top:
                 if count >= minimum:
@@ -305,18 +281,31 @@ def run_chain(part, rules, last, out):  # type: ignore[no-untyped-def]
             elif count <= chain.left[0] - minimum and chain.left[0] >= limit:
                 leave(part, rules, chain, term, starts, records, last, out)
         top -= 1
-    finish_chain(part, chain, out)
-    return chain.left[4]
 
 
 @helper
-def finish_chain(part, chain, out):  # type: ignore[no-untyped-def]
-    """What no term splits further becomes the last child, without any term to split on."""
-    size = 0
-    for record in range(part.ids.shape[0]):
-        if chain.alive[record]:
-            out.order[chain.left[1] + size] = part.ids[record]
-            out.lengths[chain.left[1] + size] = 0
-            size += 1
-    if size > 0:
-        add_child(chain, out, size, 0, 0, -1)
+def run_chain(part, rules, last, out):  # type: ignore[no-untyped-def]
+    """Split a part along its whole chain; returns the number of children, and when each term was banned.
+
+    What is left at the end is a child too, which no term splits.
+    """
+    q = part.codes.shape[0]
+    chain = new_chain(part, rules)
+    starts, records = postings(part)
+    everything = np.arange(q)
+    if q <= _SCANNED:
+        split_by_scan(part, rules, chain, everything, starts, records, last, out)
+    else:
+        if rules.group.shape[0] > 0:
+            grouped = everything[rules.group[part.codes] >= 0]
+            last = split_by_scan(part, rules, chain, grouped, starts, records, last, out)
+        split_by_queue(part, rules, chain, starts, records, last, out)
+    if chain.left[0] > 0:
+        start = chain.left[1]
+        for record in range(part.ids.shape[0]):
+            if chain.alive[record]:
+                out.order[start] = part.ids[record]
+                start += 1
+        add_child(chain, out, chain.left[0], chain.left[2], -1)
+        out.bounds[chain.left[3] - 1, 2] = -1
+    return chain.left[3], chain.banned_at

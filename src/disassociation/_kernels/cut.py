@@ -5,57 +5,95 @@ from __future__ import annotations
 import numpy as np
 
 from disassociation._kernels._jit import helper
+from disassociation._kernels.bits import gather_lists
 from disassociation._kernels.chain import tally_sensitive
-from disassociation._kernels.ragged import sort_lists
+from disassociation._kernels.ragged import compare_lists, sort_lists, sort_numbers
 
 _CODE_BITS = 31
 
 
 @helper
-def ranked_lists(ids, records, rank):  # type: ignore[no-untyped-def]
-    """Each record as the rising list of its terms' numbers in the part: falling support, ties by code, sensitive last.
+def shared_ranks(items, n, is_sensitive, counts):  # type: ignore[no-untyped-def]
+    """Rank the codes that occur at least twice in `items`, of n records: falling support, ties by code, sensitive last.
 
-    `rank` (terms,) is scratch of zeros. Returns (starts, ends, numbers).
+    `counts` (terms,) is scratch of zeros; on return it holds 1 + rank of each such code. Returns the codes.
     """
-    n = ids.shape[0]
-    ends = np.empty(n, np.int64)
-    starts = np.empty(n, np.int64)
-    total = 0
-    for i in range(n):
-        starts[i] = total
-        total += records.offsets[ids[i] + 1] - records.offsets[ids[i]]
-        ends[i] = total
-    numbers = np.empty(total, np.int32)
-    keys = np.empty(total, np.int64)
-    terms = 0
-    for i in range(n):
-        for place in range(records.offsets[ids[i]], records.offsets[ids[i] + 1]):
-            code = records.items[place]
-            if rank[code] == 0:
-                keys[terms] = code
-                terms += 1
-            rank[code] += 1
+    keys = np.empty(items.shape[0] + 1, np.int64)
+    shared = 0
+    for place in range(items.shape[0]):
+        code = items[place]
+        counts[code] += 1
+        keys[shared] = code
+        shared += counts[code] == 2
+    keys = keys[:shared]
     # Sorting one integer a term: sensitive, then falling support, then code.
-    for i in range(terms):
+    for i in range(shared):
         code = keys[i]
-        keys[i] = (np.int64(n - rank[code]) << _CODE_BITS) | code
-        if records.is_sensitive.shape[0] > 0 and records.is_sensitive[code]:
+        keys[i] |= np.int64(n - counts[code]) << _CODE_BITS
+        if is_sensitive.shape[0] > 0 and is_sensitive[code]:
             keys[i] |= np.int64(1) << 62
-    ordered = np.sort(keys[:terms])
-    for i in range(terms):
-        rank[ordered[i] & ((1 << _CODE_BITS) - 1)] = i
+    for place in range(items.shape[0]):
+        counts[items[place]] = 0
+    sort_numbers(keys)
+    for i in range(shared):
+        keys[i] &= (1 << _CODE_BITS) - 1
+        counts[keys[i]] = 1 + i
+    return keys
+
+
+@helper
+def room_for_lists(ids, records):  # type: ignore[no-untyped-def]
+    """Room for a copy of some records."""
+    total = 0
+    for i in range(ids.shape[0]):
+        total += records.offsets[ids[i] + 1] - records.offsets[ids[i]]
+    return np.empty(ids.shape[0] + 1, np.int64), np.empty(total, np.int32)
+
+
+@helper
+def order_records(ids, records, counts):  # type: ignore[no-untyped-def]
+    """Put `ids` in order of their lists of shared terms, ties by all their codes; `counts` is scratch of zeros."""
+    n = ids.shape[0]
+    offsets, items = gather_lists(records, ids, n, room_for_lists(ids, records))
+    shared = shared_ranks(items, n, records.is_sensitive, counts)
+    starts = np.empty(n, np.int64)
+    ends = np.empty(n, np.int64)
+    ranks = np.empty(items.shape[0], np.int32)
+    written = 0
     for i in range(n):
-        first = records.offsets[ids[i]]
-        for place in range(starts[i], ends[i]):
-            number = rank[records.items[first + place - starts[i]]]
-            j = place - 1
-            while j >= starts[i] and numbers[j] > number:
-                numbers[j + 1] = numbers[j]
-                j -= 1
-            numbers[j + 1] = number
-    for i in range(terms):
-        rank[ordered[i] & ((1 << _CODE_BITS) - 1)] = 0
-    return starts, ends, numbers
+        starts[i] = written
+        for place in range(offsets[i], offsets[i + 1]):
+            rank = counts[items[place]]
+            if rank > 0:
+                j = written
+                while j > starts[i] and ranks[j - 1] > rank:
+                    ranks[j] = ranks[j - 1]
+                    j -= 1
+                ranks[j] = rank
+                written += 1
+        ends[i] = written
+    for i in range(shared.shape[0]):
+        counts[shared[i]] = 0
+    rows = np.arange(n)
+    sort_lists(ranks, starts, ends, rows)
+    order_ties(ranks, starts, ends, offsets, items, rows)
+    ids[:] = ids[rows]
+
+
+@helper
+def order_ties(ranks, starts, ends, offsets, items, rows):  # type: ignore[no-untyped-def]
+    """Within `rows`, in order of their lists of ranks, put those with equal lists in order of all their items."""
+    n = rows.shape[0]
+    low = 0
+    for high in range(1, n + 1):
+        first = rows[low]
+        if high < n:
+            other = rows[high]
+            if compare_lists(ranks, starts[first], ends[first], starts[other], ends[other]) == 0:
+                continue
+        if high - low > 1:
+            sort_lists(items, offsets[:-1], offsets[1:], rows[low:high])
+        low = high
 
 
 @helper
@@ -99,13 +137,11 @@ def cut_part(order, leaf_start, base, records, rules, rank):  # type: ignore[no-
     n = order.shape[0]
     limit = rules.sizes[1]
     pieces = 1 if n < limit else (n + limit - 2) // (limit - 1)
-    starts, ends, numbers = ranked_lists(order, records, rank)
-    rows = np.arange(n)
-    sort_lists(numbers, starts, ends, rows)
-    order[:] = order[rows]
+    order_records(order, records, rank)
     if rules.sizes[3] > 0:
         tally = np.zeros(rules.sizes[3], np.int64)
         if not pieces_stand(order, pieces, rules, tally):
+            starts, ends, rows = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
             for i in range(n):
                 starts[i] = rules.sensitive_offsets[order[i]]
                 ends[i] = rules.sensitive_offsets[order[i] + 1]

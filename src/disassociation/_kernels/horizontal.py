@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
 from disassociation._kernels._jit import buffer, helper, kernel, view
 from disassociation._kernels.arrays import Records
 from disassociation._kernels.bits import lowest_bit, popcount
 from disassociation._kernels.chain import Children, Part, Rules, run_chain, sides_stand, tally_sensitive
 from disassociation._kernels.cut import cut_part
+from disassociation._kernels.ragged import sort_numbers
 
 _WORD = 64
 
@@ -129,153 +133,216 @@ def finish_word(ids, alive, order, leaf_start, start, records, rules, rank):  # 
         leaf_start[start] = True
 
 
+class Stack(NamedTuple):
+    """Parts that wait to be split, each projected on the terms that can still split it."""
+
+    order: NDArray[np.int32]  # record numbers
+    lengths: NDArray[np.int32]  # how many items each has
+    items: NDArray[np.int32]  # local terms of the part
+    codes: NDArray[np.int32]  # code of each local term
+    counts: NDArray[np.int32]  # records of the part that hold it
+    rows: NDArray[np.int64]  # (parts, 7) start, stop, items start, codes start, codes stop, last group, place of its records
+
+
 @helper
-def child_part(children, bounds):  # type: ignore[no-untyped-def]
-    """One child of a chain as a part of its own."""
-    start, stop = bounds[0], bounds[1]
+def new_stack(n, items, codes, parts):  # type: ignore[no-untyped-def]
+    """Room for parts of so many records, occurrences and local terms in all."""
+    return Stack(
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+        np.empty(items + 1, np.int32),  # one more: an item is written before it is known whether it counts
+        np.empty(codes, np.int32),
+        np.empty(codes, np.int32),
+        np.empty((parts, 7), np.int64),
+    )
+
+
+@helper
+def stacked_part(stack, row):  # type: ignore[no-untyped-def]
+    """One part of a stack."""
+    start, stop = row[0], row[1]
     offsets = np.empty(stop - start + 1, np.int64)
     offsets[0] = 0
     for i in range(stop - start):
-        offsets[i + 1] = offsets[i] + children.lengths[start + i]
-    items = children.items[bounds[2] : bounds[2] + offsets[-1]]
-    return Part(children.order[start:stop], offsets, items, children.codes[bounds[3] : bounds[4]])
+        offsets[i + 1] = offsets[i] + stack.lengths[start + i]
+    return Part(
+        stack.order[start:stop],
+        offsets,
+        stack.items[row[2] : row[2] + offsets[-1]],
+        stack.codes[row[3] : row[4]],
+        stack.counts[row[3] : row[4]],
+    )
 
 
 @helper
-def finish_small(part, rules, last, order, leaf_start, base, records, rank):  # type: ignore[no-untyped-def]
-    """Bring a part to its leaves unless it needs a chain of its own; returns whether it did."""
-    n = part.ids.shape[0]
-    if n < rules.sizes[1]:
-        order[base : base + n] = part.ids
-        leaf_start[base] = True
-    elif part.codes.shape[0] == 0:
-        order[base : base + n] = part.ids
-        cut_part(order[base : base + n], leaf_start, base, records, rules, rank)
-    elif n <= _WORD:
-        split_word_part(part, rules, last, order, leaf_start, base, records, rank)
-    else:
-        return False
-    return True
+def project_child(fresh, child, codes, banned_at, minimum, inside, local, stack, at):  # type: ignore[no-untyped-def]
+    """Put a child on the stack, projected on the terms that can still split it; returns its row, not yet counted in.
 
-
-@helper
-def put(source, row, target, at, base):  # type: ignore[no-untyped-def]
-    """Copy the child `row` of `source` behind what `target` holds; `at` = (items, codes, rows) used so far."""
-    start, stop = row[0], row[1]
-    items = 0
+    `inside` (q,) of 0 and `local` (q,) of -1 are scratch over the terms of the part it comes from, `codes` their codes.
+    `at` = (records, items, codes, parts) the stack holds.
+    """
+    start, stop, first = fresh.bounds[child, 0], fresh.bounds[child, 1], fresh.bounds[child, 2]
+    n = stop - start
+    end = first
     for i in range(start, stop):
-        target.order[base + i] = source.order[i]
-        target.lengths[base + i] = source.lengths[i]
-        items += source.lengths[i]
-    target.items[at[0] : at[0] + items] = source.items[row[2] : row[2] + items]
-    codes = row[4] - row[3]
-    target.codes[at[1] : at[1] + codes] = source.codes[row[3] : row[4]]
-    kept = target.bounds[at[2]]
-    kept[0], kept[1] = base + start, base + stop
-    kept[2], kept[3], kept[4] = at[0], at[1], at[1] + codes
-    kept[5] = row[5]
-    return at[0] + items, at[1] + codes, at[2] + 1
+        end += fresh.lengths[i]
+    touched = np.empty(min(end - first, codes.shape[0]) + 1, np.int32)
+    size = 0
+    for place in range(first, end):
+        # Without a branch, which would be mispredicted half the time.
+        term = fresh.items[place]
+        touched[size] = term
+        size += inside[term] == 0
+        inside[term] += 1
+    kept = 0
+    for i in range(size):
+        term = touched[i]
+        if minimum <= inside[term] <= n - minimum and banned_at[term] > child:
+            touched[kept] = term
+            kept += 1
+        else:
+            inside[term] = 0
+    sort_numbers(touched[:kept])
+    for i in range(kept):
+        term = touched[i]
+        local[term] = i
+        stack.codes[at[2] + i] = codes[term]
+        stack.counts[at[2] + i] = inside[term]
+        inside[term] = 0
+    written = at[1]
+    place = first
+    for i in range(n):
+        before = written
+        for _ in range(fresh.lengths[start + i]):
+            number = local[fresh.items[place]]
+            stack.items[written] = number
+            written += number >= 0
+            place += 1
+        stack.lengths[at[0] + i] = written - before
+        stack.order[at[0] + i] = fresh.order[start + i]
+    for i in range(kept):
+        local[touched[i]] = -1
+    row = stack.rows[at[3]]
+    row[0], row[1], row[2], row[3], row[4] = at[0], at[0] + n, at[1], at[2], at[2] + kept
+    row[5] = fresh.bounds[child, 3]
+    return row, written
 
 
 @helper
-def solve(part, rules, last, order, leaf_start, base, records, rank):  # type: ignore[no-untyped-def]
+def split_once(part, rules, last, base, fresh, stack, at, order, leaf_start, records, rank):  # type: ignore[no-untyped-def]
+    """Split a part along its chain: small children are brought to leaves, the others put on the stack.
+
+    Returns what the stack then holds; `at` as in `project_child`.
+    """
+    codes = part.codes.copy()  # the part may stand where its children are about to be put
+    count, banned_at = run_chain(part, rules, last, fresh)
+    inside = np.zeros(codes.shape[0], np.int32)
+    local = np.full(codes.shape[0], -1, np.int32)
+    for child in range(count):
+        start, stop = fresh.bounds[child, 0], fresh.bounds[child, 1]
+        place, n = base + start, stop - start
+        order[place : place + n] = fresh.order[start:stop]
+        if n < rules.sizes[1]:
+            leaf_start[place] = True
+            continue
+        kept, written = 0, at[1]
+        if fresh.bounds[child, 2] >= 0:
+            row, written = project_child(
+                fresh, child, codes, banned_at, rules.sizes[0], inside, local, stack, at
+            )
+            kept = row[4] - row[3]
+            row[6] = place
+        if kept == 0:
+            cut_part(order[place : place + n], leaf_start, place, records, rules, rank)
+        elif n <= _WORD:
+            small = stacked_part(stack, stack.rows[at[3]])
+            split_word_part(small, rules, stack.rows[at[3], 5], order, leaf_start, place, records, rank)
+        else:
+            at = (at[0] + n, written, at[2] + kept, at[3] + 1)
+    return at
+
+
+@helper
+def new_children(n, items, minimum):  # type: ignore[no-untyped-def]
+    """Room for the children of a part of so many records and occurrences."""
+    return Children(
+        np.empty(n, np.int32), np.empty(n, np.int32), np.empty(items, np.int32), np.empty((n // minimum + 2, 4), np.int64)
+    )
+
+
+@helper
+def solve(part, rules, last, base, order, leaf_start, records, rank):  # type: ignore[no-untyped-def]
     """Split a part down to leaves with a stack of parts, each overwriting the one it was made from.
 
     Memory: twice the part, however deep the splits nest.
     """
     n, items, minimum = part.ids.shape[0], part.items.shape[0], rules.sizes[0]
-    codes = items // minimum + part.codes.shape[0] + 1
-    stack = room_for(n, items, codes, n // minimum + 2)
-    fresh = room_for(n, items, codes, n // minimum + 2)
-    count = run_chain(part, rules, last, fresh)
-    at = (0, 0, 0)
-    offset = 0
-    while True:
-        # The children just made: small ones are finished here, large ones go on the stack.
-        for child in range(count):
-            row = fresh.bounds[child]
-            place = base + offset + row[0]
-            if not finish_small(
-                child_part(fresh, row), rules, row[5], order, leaf_start, place, records, rank
-            ):
-                at = put(fresh, row, stack, at, offset)
-        if at[2] == 0:
-            return
-        row = stack.bounds[at[2] - 1]
-        offset = row[0]
-        top = child_part(stack, row)
-        at = (row[2], row[3], at[2] - 1)
-        count = run_chain(top, rules, row[5], fresh)
-
-
-@helper
-def room_for(n, items, codes, children):  # type: ignore[no-untyped-def]
-    """Empty children of a part with `n` records and `items` occurrences."""
-    return Children(
-        np.empty(n, np.int32),
-        np.empty(n, np.int32),
-        np.empty(items, np.int32),
-        np.empty(codes, np.int32),
-        np.empty((children, 6), np.int64),
-    )
+    stack = new_stack(n, items, items // minimum + 1, n // _WORD + 2)
+    fresh = new_children(n, items, minimum)
+    at = split_once(part, rules, last, base, fresh, stack, (0, 0, 0, 0), order, leaf_start, records, rank)
+    while at[3] > 0:
+        row = stack.rows[at[3] - 1]
+        top = stacked_part(stack, row)
+        at = (row[0], row[2], row[3], at[3] - 1)
+        last, base = row[5], row[6]
+        at = split_once(top, rules, last, base, fresh, stack, at, order, leaf_start, records, rank)
 
 
 _INT32, _INT64 = buffer(types.int32), buffer(types.int64)
-_CHILDREN = types.NamedTuple((_INT32, _INT32, _INT32, _INT32, buffer(types.int64, 2)), Children)
-_RULES = types.NamedTuple((_INT64, _INT32, _INT64, _INT32, buffer(types.boolean)), Rules)
-_RECORDS = types.NamedTuple((view(types.int64), view(types.int32), buffer(types.boolean)), Records)
+_STACK = types.NamedTuple((_INT32, _INT32, _INT32, _INT32, _INT32, buffer(types.int64, 2)), Stack)
+_FLAGS = buffer(types.boolean)
+_RULES = types.NamedTuple((_INT64, _INT32, _INT64, _INT32, _FLAGS), Rules)
+_RECORDS = types.NamedTuple((view(types.int64), view(types.int32), _FLAGS), Records)
 
 
-@kernel(_CHILDREN(_RECORDS, _RULES))
+@helper
 def root_part(records, rules):  # type: ignore[no-untyped-def]
-    """All records as the only child, projected on the terms that may split them."""
+    """All records as one part, projected on the terms that may split them."""
     n = records.offsets.shape[0] - 1
     minimum, terms = rules.sizes[0], rules.sizes[4]
     number = np.zeros(terms, np.int32)
     for place in range(records.items.shape[0]):
         number[records.items[place]] += 1
     kept, items = 0, 0
+    codes = np.empty(terms, np.int32)
+    counts = np.empty(terms, np.int32)
     for term in range(terms):
         sensitive = records.is_sensitive.shape[0] > 0 and records.is_sensitive[term]
         if minimum <= number[term] <= n - minimum and not sensitive:
+            codes[kept] = term
+            counts[kept] = number[term]
             items += number[term]
             number[term] = kept
             kept += 1
         else:
             number[term] = -1
-    root = room_for(n, items, kept, 1)
-    for term in range(terms):
-        if number[term] >= 0:
-            root.codes[number[term]] = term
+    offsets = np.zeros(n + 1, np.int64)
+    projected = np.empty(items + 1, np.int32)
     written = 0
     for record in range(n):
-        before = written
         for place in range(records.offsets[record], records.offsets[record + 1]):
             local = number[records.items[place]]
-            if local >= 0:
-                root.items[written] = local
-                written += 1
-        root.order[record] = record
-        root.lengths[record] = written - before
-    root.bounds[0, 0], root.bounds[0, 1], root.bounds[0, 2] = 0, n, 0
-    root.bounds[0, 3], root.bounds[0, 4], root.bounds[0, 5] = 0, kept, -1
-    return root
+            projected[written] = local
+            written += local >= 0
+        offsets[record + 1] = written
+    return Part(np.arange(n).astype(np.int32), offsets, projected[:items], codes[:kept], counts[:kept])
 
 
-@kernel(types.Tuple((_CHILDREN, types.int64))(_CHILDREN, _RULES))
-def first_chain(root, rules):  # type: ignore[no-untyped-def]
-    """Split all records along the first chain; returns the children and how many they are."""
-    part = child_part(root, root.bounds[0])
-    n, items, minimum = part.ids.shape[0], part.items.shape[0], rules.sizes[0]
-    children = room_for(n, items, items // minimum + 1, n // minimum + 2)
-    return children, run_chain(part, rules, -1, children)
+@kernel(types.Tuple((_STACK, types.int64))(_RECORDS, _RULES, _INT32, _FLAGS))
+def first_chain(records, rules, order, leaf_start):  # type: ignore[no-untyped-def]
+    """Split all records along the first chain; returns the parts to split further, as a stack, and how many they are."""
+    root = root_part(records, rules)
+    n, items, minimum = root.ids.shape[0], root.items.shape[0], rules.sizes[0]
+    rank = np.zeros(rules.sizes[4], np.int32)
+    stack = new_stack(n, items, items // minimum + 1, n // _WORD + 2)
+    fresh = new_children(n, items, minimum)
+    at = split_once(root, rules, -1, 0, fresh, stack, (0, 0, 0, 0), order, leaf_start, records, rank)
+    return stack, at[3]
 
 
-@kernel(types.void(_CHILDREN, buffer(types.int64, 2), _RULES, _RECORDS, _INT32, buffer(types.boolean)))
-def solve_children(children, rows, rules, records, order, leaf_start):  # type: ignore[no-untyped-def]
-    """Bring some children (`rows` of their bounds) down to leaves: `order` and `leaf_start` at the children's places."""
+@kernel(types.void(_STACK, buffer(types.int64, 2), _RULES, _RECORDS, _INT32, _FLAGS))
+def solve_parts(stack, rows, rules, records, order, leaf_start):  # type: ignore[no-untyped-def]
+    """Bring some parts of a stack (`rows` of it) down to leaves, in `order` and `leaf_start` at the parts' places."""
     rank = np.zeros(rules.sizes[4], np.int32)
     for i in range(rows.shape[0]):
-        part = child_part(children, rows[i])
-        if not finish_small(part, rules, rows[i, 5], order, leaf_start, rows[i, 0], records, rank):
-            solve(part, rules, rows[i, 5], order, leaf_start, rows[i, 0], records, rank)
+        solve(stacked_part(stack, rows[i]), rules, rows[i, 5], rows[i, 6], order, leaf_start, records, rank)

@@ -10,6 +10,22 @@ _INSERTION = 24  # longest run that insertion sort orders faster than merging do
 
 
 @helper
+def sort_numbers(values):  # type: ignore[no-untyped-def]
+    """Sort in place. Short runs by insertion: Numba's own sort sets up a stack of 100 intervals on every call."""
+    n = values.shape[0]
+    if n > 2 * _INSERTION:
+        values.sort()
+        return
+    for i in range(1, n):
+        value = values[i]
+        j = i - 1
+        while j >= 0 and values[j] > value:
+            values[j + 1] = values[j]
+            j -= 1
+        values[j + 1] = value
+
+
+@helper
 def compare_lists(values, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
     """-1, 0 or 1: lexicographic order of values[a:a_end] and values[b:b_end], a prefix before its extension."""
     while a < a_end and b < b_end:

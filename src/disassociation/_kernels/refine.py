@@ -7,7 +7,7 @@ from numba import types
 
 from disassociation._kernels._jit import buffer, helper, kernel, view
 from disassociation._kernels.arrays import TERM_CHUNK, Domains, Leaves, Records, Rows
-from disassociation._kernels.ragged import compare_lists, order_lists, sort_lists
+from disassociation._kernels.ragged import compare_lists, order_lists, sort_lists, sort_numbers
 from disassociation._kernels.rank_lists import close_list, contains, join_lists, new_lists
 from disassociation._kernels.shared_chunks import lifted_records, write_shared_chunks
 from disassociation._kernels.vertical import trim_rows
@@ -35,7 +35,7 @@ def block_entries(domains, block, rank, is_sensitive, lifted):  # type: ignore[n
             if domains.chunks[place] == TERM_CHUNK and not (is_sensitive.shape[0] > 0 and is_sensitive[code]):
                 keys[used] = (np.int64(rank[code]) << 32) | (place - first)
                 used += 1
-        keys[start:used] = np.sort(keys[start:used])
+        sort_numbers(keys[start:used])
         for entry in range(start, used):
             place = first + (keys[entry] & 0xFFFFFFFF)
             keys[entry] >>= 32
@@ -74,7 +74,7 @@ def block_lists(domains, block, entries, rank, clusters):  # type: ignore[no-unt
             if domains.chunks[place] != TERM_CHUNK and rank[domains.terms[place]] >= 0:
                 placed.ranks[placed.used[0]] = rank[domains.terms[place]]
                 placed.used[0] += 1
-        placed.ranks[start : placed.used[0]] = np.sort(placed.ranks[start : placed.used[0]])
+        sort_numbers(placed.ranks[start : placed.used[0]])
         close_list(placed, i, start, clusters.smallest[i])
     return virtual, placed
 
@@ -276,7 +276,7 @@ def leaf_order(domains, rank, is_sensitive):  # type: ignore[no-untyped-def]
             if domains.chunks[place] == TERM_CHUNK and not (is_sensitive.shape[0] > 0 and is_sensitive[code]):
                 ranks[used] = rank[code]
                 used += 1
-        ranks[starts[leaf] : used] = np.sort(ranks[starts[leaf] : used])
+        sort_numbers(ranks[starts[leaf] : used])
         ends[leaf] = used
         if used > starts[leaf]:
             order[size] = leaf

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from disassociation._kernels._jit import helper
-from disassociation._kernels.arrays import TERM_CHUNK, Records
-from disassociation._kernels.ragged import sort_lists
-from disassociation._kernels.vertical import candidate_masks, divide, project, write_distinct
+from disassociation._kernels.bits import new_search
+from disassociation._kernels.arrays import TERM_CHUNK
+from disassociation._kernels.vertical import candidate_masks, divide, new_projection, project, write_chunk
 
 
 @helper
@@ -49,7 +49,7 @@ def lifted_records(records, leaves, block, touched, entries, wanted):  # type: i
             if written > before:
                 rows += 1
                 offsets[rows] = written
-    return Records(offsets[: rows + 1], items[:written], np.zeros(0, np.bool_))
+    return offsets[: rows + 1], items[:written]
 
 
 @helper
@@ -59,17 +59,18 @@ def write_shared_chunks(gathered, free, lone, chunk_of, k_m, out, at):  # type: 
     `free` (t, 2): codes and supports of the terms without conflict, in the order in which they are tried; `lone`: those
     that get a chunk of their own. `chunk_of` (terms,) is scratch of TERM_CHUNK.
     """
-    ids = np.arange(gathered.offsets.shape[0] - 1)
+    offsets, lifted = gathered
     codes = free[:, 0].copy()
-    masks = candidate_masks(gathered, ids, codes, chunk_of)
-    number, chunks = divide(masks, k_m[0], k_m[1])
+    masks = candidate_masks(offsets, lifted, codes, chunk_of)
+    number, chunks = divide(masks, k_m[0], k_m[1], new_search(k_m[1], masks.shape[1]))
     smallest = np.full(chunks + lone.shape[0], np.int64(1) << 40, np.int64)
     for i in range(codes.shape[0]):
         chunk_of[codes[i]] = number[i]
         smallest[number[i]] = min(smallest[number[i]], codes[i])
     for i in range(lone.shape[0]):
         smallest[chunks + i] = lone[i, 0]
-    row_offsets, starts, ends, items = project(gathered, ids, chunk_of, chunks)
+    projection = new_projection(lifted.shape[0])
+    row_offsets = project(offsets, lifted, chunk_of, chunks, projection)
     for i in range(codes.shape[0]):
         chunk_of[codes[i]] = TERM_CHUNK
     row, item = at
@@ -77,9 +78,9 @@ def write_shared_chunks(gathered, free, lone, chunk_of, k_m, out, at):  # type: 
     for position in range(order.shape[0]):
         chunk = order[position]
         if chunk < chunks:
-            members = np.arange(row_offsets[chunk], row_offsets[chunk + 1])
-            sort_lists(items, starts, ends, members)
-            row, item = write_distinct(items, starts, ends, members, position, out, (row, item))
+            row, item = write_chunk(
+                projection, row_offsets[chunk], row_offsets[chunk + 1], position, out, (row, item)
+            )
         else:
             out.items[item] = lone[chunk - chunks, 0]
             item += 1

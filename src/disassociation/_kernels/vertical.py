@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from disassociation._kernels._jit import buffer, helper, kernel, view
 from disassociation._kernels.arrays import TERM_CHUNK, Domains, Leaves, Records, Rows
-from disassociation._kernels.bits import admits, popcount
-from disassociation._kernels.ragged import compare_lists, sort_lists
+from disassociation._kernels.bits import admits, gather_lists, new_search, popcount, prefetch
+from disassociation._kernels.ragged import compare_lists, sort_lists, sort_numbers
 
 class Scratch(NamedTuple):
     """Arrays over all terms, clean between leaves."""
@@ -21,17 +21,16 @@ class Scratch(NamedTuple):
 
 
 @helper
-def leaf_terms(records, ids, scratch, terms):  # type: ignore[no-untyped-def]
-    """Write the distinct terms of a leaf to `terms`, rising; their counts are in `scratch.counts`."""
+def leaf_terms(items, counts, terms):  # type: ignore[no-untyped-def]
+    """Write the distinct codes of `items` to `terms`, rising, with how often each occurs in `counts`."""
     size = 0
-    for i in range(ids.shape[0]):
-        for place in range(records.offsets[ids[i]], records.offsets[ids[i] + 1]):
-            code = records.items[place]
-            if scratch.counts[code] == 0:
-                terms[size] = code
-                size += 1
-            scratch.counts[code] += 1
-    terms[:size] = np.sort(terms[:size])
+    for place in range(items.shape[0]):
+        # Without a branch, which would be mispredicted half the time.
+        code = items[place]
+        terms[size] = code
+        size += counts[code] == 0
+        counts[code] += 1
+    sort_numbers(terms[:size])
     return size
 
 
@@ -68,18 +67,16 @@ def pick_candidates(terms, counts, is_sensitive, group, k):  # type: ignore[no-u
 
 
 @helper
-def divide(masks, k, m):  # type: ignore[no-untyped-def]
+def divide(masks, k, m, search):  # type: ignore[no-untyped-def]
     """The paper's greedy loop: number the chunk of each candidate, in order; returns the numbers and how many chunks."""
-    size, words = masks.shape
+    size = masks.shape[0]
     number = np.full(size, TERM_CHUNK, np.int32)
     chunk = np.empty(size, np.int32)
-    path = np.empty(m, np.int64)
-    sets = np.empty((m if m > 2 else 1, words), np.uint64)
     placed, chunks = 0, 0
     while placed < size:
         members = 0
         for term in range(size):
-            if number[term] < 0 and admits(masks, chunk, members, term, k, m, path, sets):
+            if number[term] < 0 and admits(masks, chunk, members, term, k, m, search):
                 chunk[members] = term
                 members += 1
                 number[term] = chunks
@@ -105,14 +102,15 @@ def covers_enough(masks, number, chunks, n, k, m):  # type: ignore[no-untyped-de
 
 
 @helper
-def candidate_masks(records, ids, candidates, chunk_of):  # type: ignore[no-untyped-def]
-    """The records of each candidate as bit sets."""
-    masks = np.zeros((candidates.shape[0], (ids.shape[0] + 63) // 64), np.uint64)
+def candidate_masks(offsets, items, candidates, chunk_of):  # type: ignore[no-untyped-def]
+    """The records of each candidate as bit sets; numbers the candidates in `chunk_of`."""
+    n = offsets.shape[0] - 1
+    masks = np.zeros((candidates.shape[0], (n + 63) // 64), np.uint64)
     for i in range(candidates.shape[0]):
         chunk_of[candidates[i]] = i
-    for record in range(ids.shape[0]):
-        for place in range(records.offsets[ids[record]], records.offsets[ids[record] + 1]):
-            slot = chunk_of[records.items[place]]
+    for record in range(n):
+        for place in range(offsets[record], offsets[record + 1]):
+            slot = chunk_of[items[place]]
             if slot >= 0:
                 masks[slot, record >> 6] |= np.uint64(1) << np.uint64(record & 63)
     return masks
@@ -138,20 +136,24 @@ def has_filler(terms, chunk_of, is_sensitive):  # type: ignore[no-untyped-def]
 
 
 @helper
-def assign_chunks(records, ids, terms, scratch, group, k, m):  # type: ignore[no-untyped-def]
+def assign_chunks(offsets, items, terms, scratch, is_sensitive, group, k_m, search):  # type: ignore[no-untyped-def]
     """Fill `scratch.chunk_of` for the terms of a leaf, chunks numbered by smallest term; returns (chunks, leans)."""
     counts, chunk_of = scratch.counts, scratch.chunk_of
-    candidates = pick_candidates(terms, counts, records.is_sensitive, group, k)
-    masks = candidate_masks(records, ids, candidates, chunk_of)
-    number, chunks = divide(masks, k, m)
-    leans = not covers_enough(masks, number, chunks, ids.shape[0], k, m)
+    k, m = k_m
+    n = offsets.shape[0] - 1
+    candidates = pick_candidates(terms, counts, is_sensitive, group, k)
+    if candidates.shape[0] == 0:
+        return 0, True
+    masks = candidate_masks(offsets, items, candidates, chunk_of)
+    number, chunks = divide(masks, k, m, search)
+    leans = not covers_enough(masks, number, chunks, n, k, m)
     for i in range(candidates.shape[0]):
         chunk_of[candidates[i]] = number[i]
-    if leans and not has_filler(terms, chunk_of, records.is_sensitive):
+    if leans and not has_filler(terms, chunk_of, is_sensitive):
         repair(candidates, number, counts)
         # Whether the leaf leans is a fact about its chunks as published, so it is found again after the move.
         remaining, left = renumber(number, chunks)
-        leans = not covers_enough(masks, remaining, left, ids.shape[0], k, m)
+        leans = not covers_enough(masks, remaining, left, n, k, m)
         for i in range(candidates.shape[0]):
             chunk_of[candidates[i]] = number[i]
     canonical = np.full(max(chunks, 1), -1, np.int32)
@@ -181,41 +183,67 @@ def renumber(number, chunks):  # type: ignore[no-untyped-def]
     return result, left
 
 
+class Projection(NamedTuple):
+    """Room for the projections of the records of any one cluster."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    members: NDArray[np.int64]
+    items: NDArray[np.int32]
+
+
 @helper
-def project(records, ids, chunk_of, chunks):  # type: ignore[no-untyped-def]
-    """The non-empty projections of a leaf's records on its chunks: (row offsets by chunk, row starts, row ends, items)."""
-    row_offsets = np.zeros(chunks + 1, np.int64)
-    item_offsets = np.zeros(chunks + 1, np.int64)
-    last = np.full(chunks, -1, np.int64)
-    for record in range(ids.shape[0]):
-        for place in range(records.offsets[ids[record]], records.offsets[ids[record] + 1]):
-            chunk = chunk_of[records.items[place]]
+def new_projection(occurrences):  # type: ignore[no-untyped-def]
+    """Room for records with so many terms in all."""
+    return Projection(
+        np.empty(occurrences, np.int64),
+        np.empty(occurrences, np.int64),
+        np.empty(occurrences, np.int64),
+        np.empty(occurrences, np.int32),
+    )
+
+
+@helper
+def project(offsets, items, chunk_of, chunks, out):  # type: ignore[no-untyped-def]
+    """Fill `out` with the non-empty projections of records on chunks; returns where each chunk's rows begin."""
+    marks = np.zeros((5, chunks + 1), np.int64)
+    row_offsets, item_offsets, last, row, written = marks[0], marks[1], marks[2], marks[3], marks[4]
+    n = offsets.shape[0] - 1
+    for record in range(n):
+        for place in range(offsets[record], offsets[record + 1]):
+            chunk = chunk_of[items[place]]
             if chunk >= 0:
                 item_offsets[chunk + 1] += 1
-                if last[chunk] != record:
-                    last[chunk] = record
-                    row_offsets[chunk + 1] += 1
+                row_offsets[chunk + 1] += last[chunk] != record + 1
+                last[chunk] = record + 1
     for chunk in range(chunks):
         row_offsets[chunk + 1] += row_offsets[chunk]
         item_offsets[chunk + 1] += item_offsets[chunk]
-        last[chunk] = -1
-    rows = row_offsets[:-1] - 1
-    written = item_offsets[:-1].copy()
-    starts = np.empty(row_offsets[chunks], np.int64)
-    ends = np.empty(row_offsets[chunks], np.int64)
-    items = np.empty(item_offsets[chunks], np.int32)
-    for record in range(ids.shape[0]):
-        for place in range(records.offsets[ids[record]], records.offsets[ids[record] + 1]):
-            chunk = chunk_of[records.items[place]]
+        last[chunk] = 0
+        row[chunk] = row_offsets[chunk] - 1
+        written[chunk] = item_offsets[chunk]
+    for record in range(n):
+        for place in range(offsets[record], offsets[record + 1]):
+            chunk = chunk_of[items[place]]
             if chunk >= 0:
-                if last[chunk] != record:
-                    last[chunk] = record
-                    rows[chunk] += 1
-                    starts[rows[chunk]] = written[chunk]
-                items[written[chunk]] = records.items[place]
+                if last[chunk] != record + 1:
+                    last[chunk] = record + 1
+                    row[chunk] += 1
+                    out.starts[row[chunk]] = written[chunk]
+                out.items[written[chunk]] = items[place]
                 written[chunk] += 1
-                ends[rows[chunk]] = written[chunk]
-    return row_offsets, starts, ends, items
+                out.ends[row[chunk]] = written[chunk]
+    return row_offsets
+
+
+@helper
+def write_chunk(projection, first, last, chunk, out, at):  # type: ignore[no-untyped-def]
+    """Append the distinct rows of one chunk, in order, with counts; `at` = (rows, items) written so far."""
+    members = projection.members[: last - first]
+    for i in range(last - first):
+        members[i] = first + i
+    sort_lists(projection.items, projection.starts, projection.ends, members)
+    return write_distinct(projection.items, projection.starts, projection.ends, members, chunk, out, at)
 
 
 @helper
@@ -239,25 +267,25 @@ def write_distinct(items, starts, ends, rows, chunk, out, at):  # type: ignore[n
 
 @helper
 def trim_domains(domains, terms):  # type: ignore[no-untyped-def]
-    """The same without the room that was not needed."""
+    """The same without the room that was not needed, which was never touched and so costs nothing."""
     return Domains(
         domains.offsets,
-        domains.terms[:terms].copy(),
-        domains.chunks[:terms].copy(),
-        domains.supports[:terms].copy(),
+        domains.terms[:terms],
+        domains.chunks[:terms],
+        domains.supports[:terms],
         domains.leans,
     )
 
 
 @helper
 def trim_rows(rows, size, items):  # type: ignore[no-untyped-def]
-    """The same without the room that was not needed."""
+    """The same without the room that was not needed, which was never touched and so costs nothing."""
     return Rows(
         rows.cluster_offsets,
-        rows.chunks[:size].copy(),
-        rows.counts[:size].copy(),
-        rows.offsets[: size + 1].copy(),
-        rows.items[:items].copy(),
+        rows.chunks[:size],
+        rows.counts[:size],
+        rows.offsets[: size + 1],
+        rows.items[:items],
     )
 
 
@@ -268,17 +296,30 @@ _DOMAINS = types.NamedTuple((_INT64, _INT32, _INT32, _INT32, buffer(types.boolea
 _ROWS = types.NamedTuple((_INT64, _INT32, _INT32, _INT64, _INT32), Rows)
 
 
+@helper
+def leaf_lists(records, leaves):  # type: ignore[no-untyped-def]
+    """Scratch that holds the records of any one leaf, and how many occurrences all leaves have."""
+    total, most, longest = 0, 0, 0
+    for leaf in range(leaves.offsets.shape[0] - 1):
+        size = 0
+        for i in range(leaves.offsets[leaf], leaves.offsets[leaf + 1]):
+            if i + 16 < leaves.order.shape[0]:
+                prefetch(records.offsets, leaves.order[i + 16])
+            size += records.offsets[leaves.order[i] + 1] - records.offsets[leaves.order[i]]
+        total += size
+        most = max(most, size)
+        longest = max(longest, leaves.offsets[leaf + 1] - leaves.offsets[leaf])
+    return (np.empty(longest + 1, np.int64), np.empty(most, np.int32)), total
+
+
 @kernel(types.Tuple((_DOMAINS, _ROWS))(_RECORDS, _LEAVES, _INT32, types.UniTuple(types.int64, 2), types.int64))
 def partition_leaves(records, leaves, group, k_m, terms):  # type: ignore[no-untyped-def]
     """Partition some leaves (their records anywhere); linear in their occurrences but for the k^m tests."""
-    k, m = k_m
     n = leaves.offsets.shape[0] - 1
-    capacity = 0
-    for i in range(leaves.offsets[0], leaves.offsets[n]):
-        capacity += records.offsets[leaves.order[i] + 1] - records.offsets[leaves.order[i]]
+    lists, capacity = leaf_lists(records, leaves)
     domains = Domains(
         np.empty(n + 1, np.int64),
-        np.empty(capacity, np.int32),
+        np.empty(capacity + 1, np.int32),
         np.empty(capacity, np.int32),
         np.empty(capacity, np.int32),
         np.empty(n, np.bool_),
@@ -291,19 +332,23 @@ def partition_leaves(records, leaves, group, k_m, terms):  # type: ignore[no-unt
         np.empty(capacity, np.int32),
     )
     scratch = Scratch(np.zeros(terms, np.int32), np.full(terms, TERM_CHUNK, np.int32))
+    projection = new_projection(lists[1].shape[0])
+    search = new_search(k_m[1], (lists[0].shape[0] + 63) // 64)
     domains.offsets[0], rows.cluster_offsets[0], rows.offsets[0] = 0, 0, 0
     written = (0, 0)
     used = 0
     for leaf in range(n):
-        ids = leaves.order[leaves.offsets[leaf] : leaves.offsets[leaf + 1]]
-        size = leaf_terms(records, ids, scratch, domains.terms[used:])
+        start, stop = leaves.offsets[leaf], leaves.offsets[leaf + 1]
+        offsets, items = gather_lists(records, leaves.order[start:], stop - start, lists)
+        size = leaf_terms(items, scratch.counts, domains.terms[used:])
         own = domains.terms[used : used + size]
-        chunks, domains.leans[leaf] = assign_chunks(records, ids, own, scratch, group, k, m)
-        row_offsets, starts, ends, items = project(records, ids, scratch.chunk_of, chunks)
-        for chunk in range(chunks):
-            members = np.arange(row_offsets[chunk], row_offsets[chunk + 1])
-            sort_lists(items, starts, ends, members)
-            written = write_distinct(items, starts, ends, members, chunk, rows, written)
+        chunks, domains.leans[leaf] = assign_chunks(
+            offsets, items, own, scratch, records.is_sensitive, group, k_m, search
+        )
+        if chunks > 0:
+            row_offsets = project(offsets, items, scratch.chunk_of, chunks, projection)
+            for chunk in range(chunks):
+                written = write_chunk(projection, row_offsets[chunk], row_offsets[chunk + 1], chunk, rows, written)
         for i in range(size):
             domains.chunks[used + i] = scratch.chunk_of[own[i]]
             domains.supports[used + i] = scratch.counts[own[i]]

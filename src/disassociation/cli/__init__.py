@@ -52,7 +52,9 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout.flush()
     except typer.TyperException as error:
         message = " ".join(getattr(error, "format_message", error.__str__)().split()).rstrip(".")
-        _fail(f"{message}; see disassociate --help", 2)
+        if message:
+            _fail(f"{message}; see disassociate --help", 2)
+        sys.exit(2)  # no command at all: the help has been shown
     except DisassociationError as error:
         _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):

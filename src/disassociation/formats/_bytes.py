@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,25 +25,24 @@ _LINE_FEED, _RETURN = 10, 13
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
-class _Readable(Protocol):
-    def readinto(self, buffer: Any, /) -> int | None: ...
-    def close(self) -> None: ...
-
-
 class Stream(io.RawIOBase):
-    """Bytes under a name for messages, the first of which can be looked at before they are read."""
+    """Bytes under a name for messages, the first of which can be looked at before they are read.
 
-    def __init__(self, inner: _Readable, name: str) -> None:
+    ``inner`` is anything with ``readinto`` and ``close``.
+    """
+
+    def __init__(self, inner: Any, name: str) -> None:
         self._inner = inner
         self._ahead = b""
         self.name = name
         self.size = 0  # how many bytes there are, where that is known
+        self.owns_inner = True
 
     def readable(self) -> bool:
         return True
 
     def close(self) -> None:
-        if not self.closed:
+        if not self.closed and self.owns_inner:
             self._inner.close()
         super().close()
 
@@ -138,10 +137,13 @@ class Text(Stream):
 
     def _fill(self, view: memoryview) -> int:
         got = super()._fill(view)
+        if got == 0:
+            self._check_utf8(b"")
+            return 0
         chunk = np.frombuffer(view[:got], np.uint8)
-        if self._split or (got and chunk.max() >= 0x80):
+        if self._split or chunk.max() >= 0x80:
             self._check_utf8(bytes(view[:got]))
-        if got and chunk.min() == 0:
+        if chunk.min() == 0:
             line = self._lines + 1 + int(np.count_nonzero(chunk[: int(chunk.argmin())] == _LINE_FEED))
             raise InputError(f"{self.name}:{line}: a NUL byte; this is not text, or --encoding is needed")
         self._lines += int(np.count_nonzero(chunk == _LINE_FEED))
@@ -152,9 +154,7 @@ class Text(Stream):
             self._decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
             line = self._lines + 1 + error.object[: error.start].count(b"\n")
-            raise InputError(
-                f"{self.name}:{line}: not valid UTF-8; name the file's encoding with --encoding"
-            ) from None
+            raise InputError(f"{self.name}:{line}: not valid UTF-8; name the file's encoding with --encoding") from None
         self._split = bool(self._decoder.getstate()[0])
 
 
@@ -162,6 +162,7 @@ def open_stream(path: str) -> Stream:
     """Open a path, or standard input for "-", and decompress what is recognised as gzip or Zstandard."""
     if path == "-":
         raw = Stream(io.BytesIO(b"") if sys.stdin is None else sys.stdin.buffer, "stdin")
+        raw.owns_inner = False
     else:
         file = _open_file(path)
         raw = Stream(file, path)
@@ -192,6 +193,7 @@ def as_text(stream: Stream, encoding: str) -> Text:
     try:
         name = codecs.lookup(encoding).name
         "".encode(encoding)
+        codecs.getincrementaldecoder(encoding)
     except (LookupError, ValueError):
         raise ParameterError(f"--encoding {encoding}: no such text encoding; try utf-8, latin-1 or utf-16") from None
     if name not in ("utf-8", "utf-8-sig", "ascii"):
@@ -231,22 +233,24 @@ class Blocks:
 
     def __iter__(self) -> Iterator[Block]:
         filled = 0
+        last = _LINE_FEED
         while True:
             buffer, room = self._buffer, len(self._buffer) - PADDING
             filled += self._text.readinto(memoryview(buffer)[filled:room]) or 0
-            if filled == 0:
+            if filled == 0 and last == _LINE_FEED:
                 return
             if filled < room:
-                if buffer[filled - 1] != _LINE_FEED:
+                if filled == 0 or buffer[filled - 1] != _LINE_FEED:
                     buffer[filled] = _LINE_FEED
                     filled += 1
                 self._cut = filled
             else:
-                last = buffer.rfind(_LINE_FEED, 0, filled)
-                self._cut = 1 + (last if last >= 0 else buffer.rfind(self._separator, 0, filled))
+                feed = buffer.rfind(_LINE_FEED, 0, filled)
+                self._cut = 1 + (feed if feed >= 0 else buffer.rfind(self._separator, 0, filled))
             if self._cut:
                 self._rest = bytes(buffer[self._cut : filled])
                 buffer[self._cut : self._cut + PADDING] = bytes(PADDING)
+                last = buffer[self._cut - 1]
                 yield Block(buffer, self._cut)
                 filled = len(self._rest)
                 buffer[:filled] = self._rest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import BinaryIO
 
 import pyarrow.compute as pc
@@ -30,5 +31,5 @@ def write_lines(sink: BinaryIO, data: Transactions, names: Sequence[str], sep: s
         start = offsets[first]
         tokens = [names[code] for code in data.items[start : offsets[last]].tolist()]
         bounds = offsets[first : last + 1]
-        lines = [sep.join(tokens[low - start : high - start]) for low, high in zip(bounds, bounds[1:], strict=False)]
+        lines = [sep.join(tokens[low - start : high - start]) for low, high in pairwise(bounds)]
         sink.write(("\n".join(lines) + "\n").encode())

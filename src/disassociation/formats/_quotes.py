@@ -28,11 +28,11 @@ class StrictQuotes(Stream):
 
     def _fill(self, view: memoryview) -> int:
         got = super()._fill(view)
-        chunk = np.frombuffer(view[:got], np.uint8)
         if got == 0 and self._open:
             self._refuse(self._opened, "a quote that is never closed")
         if got:
-            if (chunk[0] == QUOTE or self._before == QUOTE) or self._open or (chunk == QUOTE).any():
+            chunk = np.frombuffer(view[:got], np.uint8)
+            if self._before == QUOTE or (chunk == QUOTE).any():
                 self._check(chunk)
             self._before = int(chunk[-1])
             self._lines += int(np.count_nonzero(chunk == 0x0A))

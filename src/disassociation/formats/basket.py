@@ -42,7 +42,7 @@ def _read_quoted(stream: Stream, before: Tokenizer, sep: str) -> Transactions:
     except csv.Error:
         line = before.lines + rows.line_num
         raise InputError(
-            f"{stream.name}:{line}: a quoted field is longer than {csv.field_size_limit():,} characters; check the quotes"
+            f"{stream.name}:{line}: a field of more than {csv.field_size_limit():,} characters; check the quotes"
         ) from None
     return records.transactions()
 

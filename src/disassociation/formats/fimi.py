@@ -28,7 +28,9 @@ def read(stream: Stream, options: Options) -> Transactions:
 
 def write(data: Transactions, sink: BinaryIO, _options: Options) -> None:
     """Write records, terms in canonical order."""
-    refuse_terms(data, _UNWRITABLE, "fimi", "that is empty or has a blank, a line end or a byte order mark in it", "list")
+    refuse_terms(
+        data, _UNWRITABLE, "fimi", "that is empty or has a blank, a line end or a byte order mark in it", "list"
+    )
     write_lines(sink, data, data.vocabulary.to_pylist(), " ")
 
 

@@ -50,10 +50,10 @@ def polars_lines(path: str) -> Any:
 POLARS: list[Callable[[str], Any]] = [polars_eager, polars_lazy, polars_streaming, polars_lines]
 
 
-def best(job: Callable[[], Any]) -> float:
+def best(job: Callable[[], Any], rounds: int = ROUNDS) -> float:
     """Seconds of the fastest of some rounds."""
     times = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         start = time.perf_counter()
         job()
         times.append(time.perf_counter() - start)

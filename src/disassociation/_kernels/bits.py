@@ -11,7 +11,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from disassociation._kernels._jit import helper, inlined
+from disassociation._kernels._jit import borrowing, helper, inlined
 
 
 _AHEAD = 16  # turns; 8 and 32 measure the same, none costs six times as much
@@ -65,13 +65,12 @@ def prefetch_list(offsets, items, ids, i):  # type: ignore[no-untyped-def]
         prefetch(items, min(start + _LINE, items.shape[0] - 1))
 
 
-@helper
-def gather_lists(records, ids, count, lists):  # type: ignore[no-untyped-def]
-    """Copy the first `count` records of `ids` into `lists` (offsets, items), which has room; returns what was filled.
+@borrowing
+def gather_lists(records, ids, count, offsets, items):  # type: ignore[no-untyped-def]
+    """Copy the first `count` records of `ids` into `offsets` and `items`; returns how many items there are.
 
     `ids` may go on: what follows is asked for ahead.
     """
-    offsets, items = lists
     written = 0
     offsets[0] = 0
     for i in range(count):
@@ -80,15 +79,15 @@ def gather_lists(records, ids, count, lists):  # type: ignore[no-untyped-def]
             items[written] = records.items[place]
             written += 1
         offsets[i + 1] = written
-    return offsets[: count + 1], items[:written]
+    return written
 
 
-@helper
-def shared_count(first, second):  # type: ignore[no-untyped-def]
-    """How many records two bit sets (words,) share."""
+@inlined
+def shared_count(first, i, second, j, words):  # type: ignore[no-untyped-def]
+    """How many records the bit sets first[i] and second[j] share."""
     count = 0
-    for word in range(first.shape[0]):
-        count += popcount(first[word] & second[word])
+    for word in range(words):
+        count += popcount(first[i, word] & second[j, word])
     return count
 
 
@@ -107,7 +106,7 @@ def new_search(m, words):  # type: ignore[no-untyped-def]
     return Search(np.empty(deep, np.int64), np.empty(deep, np.int64), np.empty((deep, words), np.uint64))
 
 
-@helper
+@borrowing
 def admits(masks, chunk, size, term, k, m, search):  # type: ignore[no-untyped-def]
     """Whether a k^m-anonymous chunk stays so when `term` joins: METHOD's G1, for itemsets that hold the new term.
 
@@ -117,34 +116,33 @@ def admits(masks, chunk, size, term, k, m, search):  # type: ignore[no-untyped-d
     """
     if m == 1:
         return True
-    own = masks[term]
-    words = own.shape[0]
+    words = masks.shape[1]
     if m == 2 or size == 1:
         for position in range(size):
-            count = shared_count(own, masks[chunk[position]])
+            count = shared_count(masks, term, masks, chunk[position], words)
             if 0 < count < k:
                 return False
         return True
     path, counts, sets = search.path, search.counts, search.sets
     for word in range(words):
-        sets[0, word] = own[word]
+        sets[0, word] = masks[term, word]
     depth = 0
     path[0] = -1
-    counts[0] = shared_count(own, own)
+    counts[0] = shared_count(masks, term, masks, term, words)
     while depth >= 0:
         path[depth] += 1
         if path[depth] >= size:
             depth -= 1
             continue
-        other = masks[chunk[path[depth]]]
-        count = shared_count(other, sets[depth])
+        other = chunk[path[depth]]
+        count = shared_count(masks, other, sets, depth, words)
         if count == 0 or count == counts[depth]:
             continue
         if count < k:
             return False
         if depth + 2 < m:
             for word in range(words):
-                sets[depth + 1, word] = sets[depth, word] & other[word]
+                sets[depth + 1, word] = sets[depth, word] & masks[other, word]
             counts[depth + 1] = count
             path[depth + 1] = path[depth]
             depth += 1

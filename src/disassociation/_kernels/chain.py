@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from disassociation._kernels._jit import helper
+from disassociation._kernels._jit import borrowing, helper
 from disassociation._kernels.bits import prefetch_list
 from disassociation._kernels.ragged import sort_numbers
 
@@ -59,7 +59,7 @@ class Queue(NamedTuple):
     after: NDArray[np.int32]  # (q,) the next term in the same bucket
 
 
-@helper
+@borrowing
 def push(queue, count, term):  # type: ignore[no-untyped-def]
     """Put a term into the bucket of its count."""
     queue.after[term] = queue.head[count]
@@ -83,7 +83,7 @@ def postings(part):  # type: ignore[no-untyped-def]
     return starts, records
 
 
-@helper
+@borrowing
 def tally_sensitive(rules, ids, tally):  # type: ignore[no-untyped-def]
     """Add the sensitive terms of some records to `tally`; how many of the records hold another term too."""
     fit = 0
@@ -95,7 +95,7 @@ def tally_sensitive(rules, ids, tally):  # type: ignore[no-untyped-def]
     return fit
 
 
-@helper
+@borrowing
 def sides_stand(rules, whole, with_term, size_with, size_without, fit_without):  # type: ignore[no-untyped-def]
     """Whether both sides of a split hold a non-sensitive term and, if `l` is asked for, are diverse."""
     if fit_without < 1:
@@ -142,7 +142,7 @@ def new_chain(part, rules):  # type: ignore[no-untyped-def]
     return chain
 
 
-@helper
+@borrowing
 def may_leave(rules, chain, ids):  # type: ignore[no-untyped-def]
     """Whether `sides_stand` lets these records leave; if so, their sensitive terms are counted out."""
     chain.tally[:] = 0
@@ -156,7 +156,7 @@ def may_leave(rules, chain, ids):  # type: ignore[no-untyped-def]
     return True
 
 
-@helper
+@borrowing
 def leave(part, rules, chain, term, starts, records, group, out):  # type: ignore[no-untyped-def]
     """Take the records with `term` out of the chain, as the next child; ban the term if `sides_stand` forbids it."""
     m = 0
@@ -189,7 +189,7 @@ def leave(part, rules, chain, term, starts, records, group, out):  # type: ignor
     add_child(chain, out, m, written, group)
 
 
-@helper
+@borrowing
 def add_child(chain, out, size, items_end, group):  # type: ignore[no-untyped-def]
     """Note the next `size` places of the order as a child, whose items end at `items_end`."""
     row = out.bounds[chain.left[3]]
@@ -203,7 +203,7 @@ def add_child(chain, out, size, items_end, group):  # type: ignore[no-untyped-de
     chain.left[3] += 1
 
 
-@helper
+@borrowing
 def best_by_scan(part, rules, chain, active, size, last):  # type: ignore[no-untyped-def]
     """Drop from `active[:size]` (rising) the terms that no longer qualify; returns how many stay and the place of the best.
 
@@ -229,7 +229,7 @@ def best_by_scan(part, rules, chain, active, size, last):  # type: ignore[no-unt
     return kept, best
 
 
-@helper
+@borrowing
 def split_by_scan(part, rules, chain, active, starts, records, last, out):  # type: ignore[no-untyped-def]
     """Split on the terms in `active`, looking at all of them each time; returns the group last split on."""
     size = active.shape[0]

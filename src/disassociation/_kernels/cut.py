@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from disassociation._kernels._jit import helper
+from disassociation._kernels._jit import borrowing, helper
 from disassociation._kernels.bits import gather_lists
 from disassociation._kernels.chain import tally_sensitive
 from disassociation._kernels.ragged import compare_lists, sort_lists, sort_numbers
@@ -54,7 +54,8 @@ def room_for_lists(ids, records):  # type: ignore[no-untyped-def]
 def order_records(ids, records, counts):  # type: ignore[no-untyped-def]
     """Put `ids` in order of their lists of shared terms, ties by all their codes; `counts` is scratch of zeros."""
     n = ids.shape[0]
-    offsets, items = gather_lists(records, ids, n, room_for_lists(ids, records))
+    offsets, items = room_for_lists(ids, records)
+    gather_lists(records, ids, n, offsets, items)
     shared = shared_ranks(items, n, records.is_sensitive, counts)
     starts = np.empty(n, np.int64)
     ends = np.empty(n, np.int64)
@@ -75,13 +76,14 @@ def order_records(ids, records, counts):  # type: ignore[no-untyped-def]
     for i in range(shared.shape[0]):
         counts[shared[i]] = 0
     rows = np.arange(n)
-    sort_lists(ranks, starts, ends, rows)
-    order_ties(ranks, starts, ends, offsets, items, rows)
+    scratch = np.empty(n, np.int64)
+    sort_lists(ranks, starts, ends, rows, scratch)
+    order_ties(ranks, starts, ends, offsets, items, rows, scratch)
     ids[:] = ids[rows]
 
 
-@helper
-def order_ties(ranks, starts, ends, offsets, items, rows):  # type: ignore[no-untyped-def]
+@borrowing
+def order_ties(ranks, starts, ends, offsets, items, rows, scratch):  # type: ignore[no-untyped-def]
     """Within `rows`, in order of their lists of ranks, put those with equal lists in order of all their items."""
     n = rows.shape[0]
     low = 0
@@ -92,17 +94,17 @@ def order_ties(ranks, starts, ends, offsets, items, rows):  # type: ignore[no-un
             if compare_lists(ranks, starts[first], ends[first], starts[other], ends[other]) == 0:
                 continue
         if high - low > 1:
-            sort_lists(items, offsets[:-1], offsets[1:], rows[low:high])
+            sort_lists(items, offsets[:-1], offsets[1:], rows[low:high], scratch)
         low = high
 
 
-@helper
+@borrowing
 def piece_start(n, pieces, piece):  # type: ignore[no-untyped-def]
     """Where a consecutive piece begins when the first n mod p are one longer."""
     return piece * (n // pieces) + min(piece, n % pieces)
 
 
-@helper
+@borrowing
 def pieces_stand(ids, pieces, rules, tally):  # type: ignore[no-untyped-def]
     """Whether every consecutive piece holds a non-sensitive term and, if `l` is asked for, is diverse."""
     l = rules.sizes[2]  # noqa: E741
@@ -146,7 +148,7 @@ def cut_part(order, leaf_start, base, records, rules, rank):  # type: ignore[no-
                 starts[i] = rules.sensitive_offsets[order[i]]
                 ends[i] = rules.sensitive_offsets[order[i] + 1]
                 rows[i] = i
-            sort_lists(rules.sensitive_items, starts, ends, rows)
+            sort_lists(rules.sensitive_items, starts, ends, rows, np.empty(n, np.int64))
             by_sensitive = order[rows]
             order[:] = deal(by_sensitive, pieces)
             while pieces > 1 and not pieces_stand(order, pieces, rules, tally):

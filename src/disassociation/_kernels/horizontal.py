@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from disassociation._kernels._jit import buffer, helper, kernel, view
+from disassociation._kernels._jit import borrowing, buffer, helper, kernel, view
 from disassociation._kernels.arrays import Records
 from disassociation._kernels.bits import lowest_bit, popcount
 from disassociation._kernels.chain import Children, Part, Rules, run_chain, sides_stand, tally_sensitive
@@ -42,7 +42,7 @@ def word_split_stands(ids, rules, alive, with_term):  # type: ignore[no-untyped-
     return sides_stand(rules, whole, tally, size, popcount(alive) - size, fit)
 
 
-@helper
+@borrowing
 def best_word_term(alive, masks, terms, size, part, rules, last):  # type: ignore[no-untyped-def]
     """Drop the terms that no longer qualify from `terms[:size]`; returns how many stay and the place of the best."""
     minimum = rules.sizes[0]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from disassociation._kernels._jit import helper
+from disassociation._kernels._jit import borrowing, helper, inlined
 
 _INSERTION = 24  # longest run that insertion sort orders faster than merging does
 
 
-@helper
+@borrowing
 def sort_numbers(values):  # type: ignore[no-untyped-def]
-    """Sort in place. Short runs by insertion: Numba's own sort sets up a stack of 100 intervals on every call."""
+    """Sort in place: short runs by insertion, long ones by heap. Numba's own sort makes a list on every call."""
     n = values.shape[0]
     if n > 2 * _INSERTION:
-        values.sort()
+        sort_by_heap(values)
         return
     for i in range(1, n):
         value = values[i]
@@ -25,7 +25,34 @@ def sort_numbers(values):  # type: ignore[no-untyped-def]
         values[j + 1] = value
 
 
-@helper
+@borrowing
+def sort_by_heap(values):  # type: ignore[no-untyped-def]
+    """Sort in place, whatever the order, in n log n steps."""
+    n = values.shape[0]
+    start = n // 2
+    end = n
+    while end > 1:
+        if start > 0:
+            start -= 1
+            value = values[start]
+        else:
+            end -= 1
+            value = values[end]
+            values[end] = values[0]
+        hole = start
+        child = 2 * hole + 1
+        while child < end:
+            if child + 1 < end and values[child + 1] > values[child]:
+                child += 1
+            if values[child] <= value:
+                break
+            values[hole] = values[child]
+            hole = child
+            child = 2 * hole + 1
+        values[hole] = value
+
+
+@inlined
 def compare_lists(values, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
     """-1, 0 or 1: lexicographic order of values[a:a_end] and values[b:b_end], a prefix before its extension."""
     while a < a_end and b < b_end:
@@ -38,9 +65,12 @@ def compare_lists(values, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
     return 1
 
 
-@helper
-def sort_lists(values, starts, ends, rows):  # type: ignore[no-untyped-def]
-    """Put `rows` in lexicographic order of the lists values[starts[row]:ends[row]]; equal lists keep their order."""
+@borrowing
+def sort_lists(values, starts, ends, rows, other):  # type: ignore[no-untyped-def]
+    """Put `rows` in lexicographic order of the lists values[starts[row]:ends[row]]; equal lists keep their order.
+
+    `other` is scratch of at least the size of `rows`.
+    """
     n = rows.shape[0]
     for low in range(0, n, _INSERTION):
         high = min(low + _INSERTION, n)
@@ -51,9 +81,6 @@ def sort_lists(values, starts, ends, rows):  # type: ignore[no-untyped-def]
                 rows[j + 1] = rows[j]
                 j -= 1
             rows[j + 1] = row
-    if n <= _INSERTION:
-        return
-    other = np.empty_like(rows)
     width = _INSERTION
     while width < n:
         for low in range(0, n, 2 * width):
@@ -71,7 +98,8 @@ def sort_lists(values, starts, ends, rows):  # type: ignore[no-untyped-def]
                 else:
                     other[k] = rows[j]
                     j += 1
-        rows[:] = other
+        for k in range(n):
+            rows[k] = other[k]
         width *= 2
 
 
@@ -93,10 +121,11 @@ def order_lists(values, starts, ends, rows):  # type: ignore[no-untyped-def]
         keys[i] = key
     by_key = np.argsort(keys, kind="mergesort")
     ordered = rows[by_key]
+    scratch = np.empty_like(ordered)
     low = 0
     for high in range(1, n + 1):
         if high == n or keys[by_key[high]] != keys[by_key[low]]:
             if high - low > 1:
-                sort_lists(values, starts, ends, ordered[low:high])
+                sort_lists(values, starts, ends, ordered[low:high], scratch)
             low = high
     return ordered

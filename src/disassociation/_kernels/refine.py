@@ -7,10 +7,10 @@ from numba import types
 
 from disassociation._kernels._jit import buffer, helper, kernel, view
 from disassociation._kernels.arrays import TERM_CHUNK, Domains, Leaves, Records, Rows
+from disassociation._kernels.chunks import trim_rows
 from disassociation._kernels.ragged import compare_lists, order_lists, sort_lists, sort_numbers
 from disassociation._kernels.rank_lists import close_list, contains, join_lists, new_lists
 from disassociation._kernels.shared_chunks import lifted_records, write_shared_chunks
-from disassociation._kernels.vertical import trim_rows
 from disassociation._kernels.weighing import Clusters, Entries, Scratch, weigh
 
 
@@ -193,7 +193,7 @@ def next_order(stay, first, clusters, virtual):  # type: ignore[no-untyped-def]
             fresh[size] = cluster
             size += 1
     fresh = fresh[:size]
-    sort_lists(virtual.ranks, virtual.starts, virtual.ends, fresh)
+    sort_lists(virtual.ranks, virtual.starts, virtual.ends, fresh, np.empty(size, np.int64))
     order = np.empty(stay.shape[0] + size, np.int64)
     i, j = 0, 0
     for place in range(order.shape[0]):

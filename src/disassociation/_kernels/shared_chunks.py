@@ -7,7 +7,7 @@ import numpy as np
 from disassociation._kernels._jit import helper
 from disassociation._kernels.bits import new_search
 from disassociation._kernels.arrays import TERM_CHUNK
-from disassociation._kernels.vertical import candidate_masks, divide, new_projection, project, write_chunk
+from disassociation._kernels.chunks import divide, fill_masks, new_projection, project, write_chunk
 
 
 @helper
@@ -61,16 +61,19 @@ def write_shared_chunks(gathered, free, lone, chunk_of, k_m, out, at):  # type: 
     """
     offsets, lifted = gathered
     codes = free[:, 0].copy()
-    masks = candidate_masks(offsets, lifted, codes, chunk_of)
-    number, chunks = divide(masks, k_m[0], k_m[1], new_search(k_m[1], masks.shape[1]))
+    masks = np.zeros((codes.shape[0], (offsets.shape[0] + 62) // 64), np.uint64)
+    fill_masks(offsets, lifted, codes, chunk_of, masks)
+    number = np.empty(codes.shape[0], np.int32)
+    search = new_search(k_m[1], masks.shape[1])
+    chunks = divide(masks, k_m[0], k_m[1], search, number, np.empty(codes.shape[0], np.int32))
     smallest = np.full(chunks + lone.shape[0], np.int64(1) << 40, np.int64)
     for i in range(codes.shape[0]):
         chunk_of[codes[i]] = number[i]
         smallest[number[i]] = min(smallest[number[i]], codes[i])
     for i in range(lone.shape[0]):
         smallest[chunks + i] = lone[i, 0]
-    projection = new_projection(lifted.shape[0])
-    row_offsets = project(offsets, lifted, chunk_of, chunks, projection)
+    projection = new_projection(lifted.shape[0], chunks)
+    project(offsets, lifted, chunk_of, chunks, projection)
     for i in range(codes.shape[0]):
         chunk_of[codes[i]] = TERM_CHUNK
     row, item = at
@@ -78,9 +81,7 @@ def write_shared_chunks(gathered, free, lone, chunk_of, k_m, out, at):  # type: 
     for position in range(order.shape[0]):
         chunk = order[position]
         if chunk < chunks:
-            row, item = write_chunk(
-                projection, row_offsets[chunk], row_offsets[chunk + 1], position, out, (row, item)
-            )
+            row, item = write_chunk(projection, chunk, position, out, (row, item))
         else:
             out.items[item] = lone[chunk - chunks, 0]
             item += 1

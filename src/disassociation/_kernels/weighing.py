@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from disassociation._kernels._jit import helper
+from disassociation._kernels._jit import borrowing, helper
 
 _END = -1
 
@@ -70,7 +70,7 @@ def common_terms(virtual, a, b, k):  # type: ignore[no-untyped-def]
     return found[:size]
 
 
-@helper
+@borrowing
 def count_shares(terms, entries, shares, touched):  # type: ignore[no-untyped-def]
     """Count in `shares` how many of the terms each leaf has; returns how many leaves were `touched`."""
     size = 0

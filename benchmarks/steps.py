@@ -33,7 +33,7 @@ from disassociation.records import Transactions
 READ, WRITE, TOTAL = "read and encode", "write", "total"
 ROWS = (READ, *STEPS, WRITE, TOTAL)
 SIZES = (None, 30)
-"""The cluster sizes measured: the default, and that of the paper's experiments."""
+"""The cluster sizes measured: the default, and that of the method ``paper``."""
 
 _PEAK = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, capture_output=True); " + (
     "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"

@@ -157,11 +157,11 @@ def test_many_copies_and_all_different() -> None:
 
 
 def test_more_than_one_block() -> None:
-    """Refining works in blocks of 4096 leaves: 11,000 records make more than that."""
+    """Refining works in blocks of 1024 leaves: 11,000 records make more than that."""
     vocabulary = tuple(f"t{i}" for i in range(60))
     problem = Problem(zipf_bag(7, 11_000, vocabulary, 2.0), 2, 2, 4)
     unrefined, _ = solve(replace(problem, refine=False))
-    assert sum(bool(leaf.term_chunk) for leaf in naive.leaves(unrefined)) > 4096
+    assert sum(bool(leaf.term_chunk) for leaf in naive.leaves(unrefined)) > 1024
     check_same_and_safe(problem)
 
 

@@ -16,7 +16,7 @@ from disassociation.vertical import stack_rows
 
 __all__ = ["BLOCK_SIZE", "refine_leaves"]
 
-BLOCK_SIZE = 4096
+BLOCK_SIZE = 1024
 """Leaves refined together. A parameter of the method, not of the machine: another value gives another release."""
 
 
@@ -27,17 +27,24 @@ def refine_leaves(data: Transactions, leaves: Leaves, domains: Domains, rules: R
 
     lifted = np.zeros(len(domains.terms), np.bool_)
     rank = _term_ranks(domains, rules, len(data.vocabulary))
-    order = kernels.leaf_order(domains, rank, rules.is_sensitive)
+    order, keys = kernels.leaf_order(domains, rank, rules.is_sensitive)
     records = Records(data.offsets, data.items, rules.is_sensitive)
     results: dict[int, tuple[NDArray[np.int64], NDArray[np.int64], Rows]] = {}
 
     def refine(first: int, last: int) -> None:
         terms = len(data.vocabulary)
-        scratch = Scratch(np.zeros(terms, np.int64), np.zeros(terms, np.bool_), np.full(terms, TERM_CHUNK, np.int32))
+        scratch = Scratch(
+            np.zeros(terms, np.int64),
+            np.zeros(terms, np.bool_),
+            np.full(terms, TERM_CHUNK, np.int32),
+            np.zeros(BLOCK_SIZE, np.int64),
+            np.zeros(BLOCK_SIZE, np.int64),
+            np.empty((terms, 4), np.int64),
+        )
         for block in range(first, last):
             members = order[block * BLOCK_SIZE : (block + 1) * BLOCK_SIZE]
             results[block] = kernels.refine_block(
-                members, records, leaves, domains, rank, (rules.k, rules.m), scratch, lifted
+                members, keys, records, leaves, domains, rank, (rules.k, rules.m), scratch, lifted
             )
 
     blocks = -(-len(order) // BLOCK_SIZE)

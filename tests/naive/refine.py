@@ -9,7 +9,7 @@ from naive.forest import Bag, Record, terms_of
 from naive.horizontal import code, supports
 from naive.vertical import divide, has_enough_subrecords, project
 
-BLOCK = 4096
+BLOCK = 1024
 
 
 @dataclass

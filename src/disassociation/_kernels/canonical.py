@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from disassociation._kernels._jit import buffer, helper, kernel
+from disassociation._kernels._jit import borrowing, buffer, helper, inlined, kernel
 from disassociation._kernels.arrays import Forest, Rows
 from disassociation._kernels.ragged import compare_lists, order_lists, sort_numbers
 
@@ -40,8 +40,8 @@ def published_ranks(forest, terms):  # type: ignore[no-untyped-def]
     return rank
 
 
-@helper
-def write_chunk_terms(forest, leaf, rank, counts, seen, values, at):  # type: ignore[no-untyped-def]
+@borrowing
+def write_chunk_terms(forest, leaf, rank, counts, seen, packed, values, at):  # type: ignore[no-untyped-def]
     """Write the ranks of a leaf's record-chunk terms: those most records hold by rank, then the others by falling count."""
     rows = forest.rows
     size = 0
@@ -52,7 +52,7 @@ def write_chunk_terms(forest, leaf, rank, counts, seen, values, at):  # type: ig
                 seen[size] = code
                 size += 1
             counts[code] += rows.counts[row]
-    keys = np.empty(size, np.int64)
+    keys = packed[:size]
     for i in range(size):
         count = counts[seen[i]]
         common = _HELD_BY_MOST[1] * count >= _HELD_BY_MOST[0] * forest.sizes[leaf]
@@ -76,10 +76,11 @@ def leaf_keys(forest, terms):  # type: ignore[no-untyped-def]
     rank = published_ranks(forest, terms)
     counts = np.zeros(terms, np.int64)
     seen = np.empty(terms, np.int32)
+    packed = np.empty(terms, np.int64)
     at = 0
     for leaf in range(leaves):
         keys.starts[leaf] = at
-        at = write_chunk_terms(forest, leaf, rank, counts, seen, keys.values, at)
+        at = write_chunk_terms(forest, leaf, rank, counts, seen, packed, keys.values, at)
         keys.values[at] = -1
         first = at + 1
         at = first
@@ -103,7 +104,7 @@ def leaf_keys(forest, terms):  # type: ignore[no-untyped-def]
     return keys
 
 
-@helper
+@inlined
 def mix(value):  # type: ignore[no-untyped-def]
     """Scramble 64 bits (the finalizer of SplitMix64)."""
     value = np.uint64(value) + np.uint64(0x9E3779B97F4A7C15)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
-from disassociation._kernels._jit import buffer, helper, kernel, view
+from disassociation._kernels._jit import borrowing, buffer, helper, kernel, view
 from disassociation._kernels.arrays import TERM_CHUNK, Domains, Leaves, Records, Rows
 from disassociation._kernels.chunks import trim_rows
 from disassociation._kernels.ragged import compare_lists, order_lists, sort_lists, sort_numbers
@@ -14,39 +17,52 @@ from disassociation._kernels.shared_chunks import lifted_records, write_shared_c
 from disassociation._kernels.weighing import Clusters, Entries, Scratch, weigh
 
 
+class Keys(NamedTuple):
+    """The term chunks of all leaves, by rank: what leaves are put in order by."""
+
+    offsets: NDArray[np.int64]  # (leaves + 1,)
+    ranks: NDArray[np.int32]
+    places: NDArray[np.int32]  # where the term stands among the leaf's terms in `Domains`
+
+
+class Source(NamedTuple):
+    """Where a block's records are."""
+
+    records: Records
+    leaves: Leaves
+    block: NDArray[np.int64]  # (b,) leaf numbers
+
+
 @helper
-def block_entries(domains, block, rank, is_sensitive, lifted):  # type: ignore[no-untyped-def]
+def block_entries(domains, block, keys, lifted):  # type: ignore[no-untyped-def]
     """The term-chunk entries of the block's leaves."""
     total = 0
     for i in range(block.shape[0]):
-        total += domains.offsets[block[i] + 1] - domains.offsets[block[i]]
-    offsets = np.zeros(block.shape[0] + 1, np.int64)
-    keys = np.empty(total, np.int64)
-    supports = np.empty(total, np.int32)
-    codes = np.empty(total, np.int32)
-    owners = np.empty(total, np.int64)
-    places = np.empty(total, np.int64)
-    used = 0
-    for i in range(block.shape[0]):
-        first = domains.offsets[block[i]]
-        start = used
-        for place in range(first, domains.offsets[block[i] + 1]):
-            code = domains.terms[place]
-            if domains.chunks[place] == TERM_CHUNK and not (is_sensitive.shape[0] > 0 and is_sensitive[code]):
-                keys[used] = (np.int64(rank[code]) << 32) | (place - first)
-                used += 1
-        sort_numbers(keys[start:used])
-        for entry in range(start, used):
-            place = first + (keys[entry] & 0xFFFFFFFF)
-            keys[entry] >>= 32
-            codes[entry] = domains.terms[place]
-            supports[entry] = domains.supports[place]
-            owners[entry] = i
-            places[entry] = place
-        offsets[i + 1] = used
-    return Entries(
-        offsets, keys[:used], codes[:used], supports[:used], owners[:used], places[:used], np.full(used, -1), lifted
+        total += keys.offsets[block[i] + 1] - keys.offsets[block[i]]
+    b = block.shape[0]
+    entries = Entries(
+        np.zeros(b + 1, np.int64),
+        np.empty(total, np.int64),
+        np.empty(total, np.int32),
+        np.empty(total, np.int32),
+        np.empty(total, np.int64),
+        np.empty(total, np.int64),
+        np.full(total, -1),
+        lifted,
     )
+    entry = 0
+    for i in range(b):
+        first = domains.offsets[block[i]]
+        for at in range(keys.offsets[block[i]], keys.offsets[block[i] + 1]):
+            place = first + keys.places[at]
+            entries.ranks[entry] = keys.ranks[at]
+            entries.codes[entry] = domains.terms[place]
+            entries.supports[entry] = domains.supports[place]
+            entries.owners[entry] = i
+            entries.places[entry] = place
+            entry += 1
+        entries.offsets[i + 1] = entry
+    return entries
 
 
 @helper
@@ -138,12 +154,13 @@ def chunk_terms(terms, entries, placed, a, b):  # type: ignore[no-untyped-def]
 
 
 @helper
-def build_chunks(terms, touched, records, leaves, block, entries, placed, a, b, scratch, k_m, clusters, rows):  # type: ignore[no-untyped-def]
+def build_chunks(terms, touched, source, entries, placed, a, b, scratch, k_m, clusters, rows):  # type: ignore[no-untyped-def]
     """Write the shared chunks of the cluster joined from a and b."""
     free, lone = chunk_terms(terms, entries, placed, a, b)
     for i in range(free.shape[0]):
         scratch.wanted[free[i, 0]] = True
-    gathered = lifted_records(records, leaves, block, touched[: touched.shape[0] if free.shape[0] else 0], entries, scratch.wanted)
+    relevant = touched[: touched.shape[0] if free.shape[0] else 0]
+    gathered = lifted_records(source.records, source.leaves, source.block, relevant, entries, scratch.wanted)
     for i in range(free.shape[0]):
         scratch.wanted[free[i, 0]] = False
     at = (clusters.used[1], clusters.used[2])
@@ -151,7 +168,21 @@ def build_chunks(terms, touched, records, leaves, block, entries, placed, a, b, 
 
 
 @helper
-def one_pass(order, virtual, placed, entries, clusters, scratch, shares, touched, records, leaves, block, k_m, rows, rows_of):  # type: ignore[no-untyped-def]
+def join(a, b, terms, touched, virtual, placed, entries, clusters, source, scratch, k_m, rows):  # type: ignore[no-untyped-def]
+    """Replace clusters a and b by their joint cluster; returns the lists, which may have moved."""
+    joint = clusters.used[0]
+    clusters.used[0] += 1
+    clusters.parents[a], clusters.parents[b] = joint, joint
+    clusters.sizes[joint] = clusters.sizes[a] + clusters.sizes[b]
+    clusters.smallest[joint] = min(clusters.smallest[a], clusters.smallest[b])
+    build_chunks(terms, touched, source, entries, placed, a, b, scratch, k_m, clusters, rows)
+    rows.cluster_offsets[joint - source.block.shape[0] + 1] = clusters.used[1]
+    lift(terms, entries, clusters)
+    return join_lists(virtual, placed, terms, entries, a, b, joint, clusters.smallest[joint])
+
+
+@helper
+def one_pass(order, virtual, placed, entries, clusters, source, scratch, k_m, rows):  # type: ignore[no-untyped-def]
     """Scan neighbours once and join what Equation 1 lets join; returns the clusters that stay, and the lists."""
     stay = np.empty_like(order)
     size = 0
@@ -161,19 +192,12 @@ def one_pass(order, virtual, placed, entries, clusters, scratch, shares, touched
         a = order[i]
         if i + 1 < n and clusters.failed[a] != order[i + 1]:
             b = order[i + 1]
-            terms, leaves_touched = weigh(virtual, entries, clusters, shares, touched, scratch.supports, a, b, k_m[0])
-            if terms.shape[0] > 0:
-                joint = clusters.used[0]
-                clusters.used[0] += 1
-                clusters.parents[a], clusters.parents[b] = joint, joint
-                clusters.sizes[joint] = clusters.sizes[a] + clusters.sizes[b]
-                clusters.smallest[joint] = min(clusters.smallest[a], clusters.smallest[b])
-                build_chunks(
-                    terms, leaves_touched, records, leaves, block, entries, placed, a, b, scratch, k_m, clusters, rows
+            terms, leaves = weigh(virtual, entries, clusters, scratch, a, b, k_m[0])
+            if terms > 0:
+                virtual, placed = join(
+                    a, b, scratch.found[:terms], scratch.touched[:leaves],
+                    virtual, placed, entries, clusters, source, scratch, k_m, rows,
                 )
-                rows_of[joint - block.shape[0] + 1] = clusters.used[1]
-                lift(terms, entries, clusters)
-                virtual, placed = join_lists(virtual, placed, terms, entries, a, b, joint, clusters.smallest[joint])
                 i += 2
                 continue
             clusters.failed[a] = b
@@ -217,18 +241,19 @@ _RECORDS = types.NamedTuple((view(types.int64), view(types.int32), _FLAGS), Reco
 _LEAVES = types.NamedTuple((_INT32, _INT64), Leaves)
 _DOMAINS = types.NamedTuple((_INT64, _INT32, _INT32, _INT32, _FLAGS), Domains)
 _ROWS = types.NamedTuple((_INT64, _INT32, _INT32, _INT64, _INT32), Rows)
-_SCRATCH = types.NamedTuple((_INT64, _FLAGS, _INT32), Scratch)
+_KEYS = types.NamedTuple((_INT64, _INT32, _INT32), Keys)
+_SCRATCH = types.NamedTuple((_INT64, _FLAGS, _INT32, _INT64, _INT64, buffer(types.int64, 2)), Scratch)
 _RESULT = types.Tuple((_INT64, _INT64, _ROWS))
 
 
-@kernel(_RESULT(_INT64, _RECORDS, _LEAVES, _DOMAINS, _INT32, types.UniTuple(types.int64, 2), _SCRATCH, _FLAGS))
-def refine_block(block, records, leaves, domains, rank, k_m, scratch, lifted):  # type: ignore[no-untyped-def]
+@kernel(_RESULT(_INT64, _KEYS, _RECORDS, _LEAVES, _DOMAINS, _INT32, types.UniTuple(types.int64, 2), _SCRATCH, _FLAGS))
+def refine_block(block, keys, records, leaves, domains, rank, k_m, scratch, lifted):  # type: ignore[no-untyped-def]
     """Refine the leaves `block`, given in order of their keys, until nothing joins.
 
     Returns the parent of each cluster (leaves as in `block`, then joint clusters), each cluster's size, and the joint
     clusters' rows; marks in `lifted` the places of `domains` whose terms left their term chunks.
     """
-    entries = block_entries(domains, block, rank, records.is_sensitive, lifted)
+    entries = block_entries(domains, block, keys, lifted)
     clusters = block_clusters(domains, leaves, block, entries)
     virtual, placed = block_lists(domains, block, entries, rank, clusters)
     capacity = 0
@@ -242,15 +267,11 @@ def refine_block(block, records, leaves, domains, rank, k_m, scratch, lifted):  
         np.zeros(capacity + 1, np.int64),
         np.empty(capacity, np.int32),
     )
-    shares = np.zeros(b, np.int64)
-    touched = np.empty(b, np.int64)
+    source = Source(records, leaves, block)
     order = np.arange(b)
     while True:
         first = clusters.used[0]
-        stay, virtual, placed = one_pass(
-            order, virtual, placed, entries, clusters, scratch, shares, touched,
-            records, leaves, block, k_m, rows, rows.cluster_offsets,
-        )
+        stay, virtual, placed = one_pass(order, virtual, placed, entries, clusters, source, scratch, k_m, rows)
         if clusters.used[0] == first:
             break
         order = next_order(stay, first, clusters, virtual)
@@ -260,25 +281,40 @@ def refine_block(block, records, leaves, domains, rank, k_m, scratch, lifted):  
     return clusters.parents[:used].copy(), clusters.sizes[:used].copy(), kept
 
 
-@kernel(_INT64(_DOMAINS, _INT32, _FLAGS))
+@borrowing
+def sort_keys(domains, leaf, rank, is_sensitive, packed, keys, at):  # type: ignore[no-untyped-def]
+    """Write a leaf's non-sensitive term-chunk terms by rank, from place `at` of the keys; returns how many there are."""
+    size = 0
+    first = domains.offsets[leaf]
+    for place in range(first, domains.offsets[leaf + 1]):
+        code = domains.terms[place]
+        packed[size] = (np.int64(rank[code]) << 32) | (place - first)
+        size += domains.chunks[place] == TERM_CHUNK and not (is_sensitive.shape[0] > 0 and is_sensitive[code])
+    sort_numbers(packed[:size])
+    for i in range(size):
+        keys.ranks[at + i] = packed[i] >> 32
+        keys.places[at + i] = packed[i] & 0xFFFFFFFF
+    return size
+
+
+@kernel(types.Tuple((_INT64, _KEYS))(_DOMAINS, _INT32, _FLAGS))
 def leaf_order(domains, rank, is_sensitive):  # type: ignore[no-untyped-def]
-    """The leaves that have a term chunk, in order of their keys: the ranks of its terms, ties by leaf number."""
+    """The leaves that have a term chunk, in order of their keys (ties by leaf number), and the keys of all leaves."""
     n = domains.leans.shape[0]
-    starts = np.empty(n, np.int64)
-    ends = np.empty(n, np.int64)
-    ranks = np.empty(domains.terms.shape[0], np.int32)
-    order = np.empty(n, np.int64)
-    used, size = 0, 0
+    total, widest = 0, 0
+    for place in range(domains.chunks.shape[0]):
+        total += domains.chunks[place] == TERM_CHUNK
     for leaf in range(n):
-        starts[leaf] = used
-        for place in range(domains.offsets[leaf], domains.offsets[leaf + 1]):
-            code = domains.terms[place]
-            if domains.chunks[place] == TERM_CHUNK and not (is_sensitive.shape[0] > 0 and is_sensitive[code]):
-                ranks[used] = rank[code]
-                used += 1
-        sort_numbers(ranks[starts[leaf] : used])
-        ends[leaf] = used
-        if used > starts[leaf]:
+        widest = max(widest, domains.offsets[leaf + 1] - domains.offsets[leaf])
+    keys = Keys(np.zeros(n + 1, np.int64), np.empty(total, np.int32), np.empty(total, np.int32))
+    packed = np.empty(widest + 1, np.int64)
+    order = np.empty(n, np.int64)
+    size = 0
+    for leaf in range(n):
+        start = keys.offsets[leaf]
+        length = sort_keys(domains, leaf, rank, is_sensitive, packed, keys, start)
+        keys.offsets[leaf + 1] = start + length
+        if length > 0:
             order[size] = leaf
             size += 1
-    return order_lists(ranks, starts, ends, order[:size])
+    return order_lists(keys.ranks, keys.offsets[:-1], keys.offsets[1:], order[:size]), keys

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from disassociation._kernels._jit import borrowing, helper
+from disassociation._kernels._jit import borrowing
 
 _END = -1
 
@@ -43,31 +43,30 @@ class Scratch(NamedTuple):
     supports: NDArray[np.int64]  # (terms,) by rank: joint support of the terms being weighed; 0
     wanted: NDArray[np.bool_]  # (terms,) by code; False
     chunk_of: NDArray[np.int32]  # (terms,) by code; TERM_CHUNK
+    shares: NDArray[np.int64]  # (block size,) terms that would leave each leaf's term chunk; 0
+    touched: NDArray[np.int64]  # (block size,) leaves that would lose terms; anything
+    found: NDArray[np.int64]  # (terms, 4) rank, joint support, first entry in either cluster; anything
 
 
-@helper
-def common_terms(virtual, a, b, k):  # type: ignore[no-untyped-def]
-    """Terms of both virtual term chunks with joint support of at least k, by rank."""
+@borrowing
+def common_terms(virtual, a, b, k, found):  # type: ignore[no-untyped-def]
+    """Write the terms of both virtual term chunks with joint support of at least k to `found`, by rank; returns how many."""
     i, j = virtual.starts[a], virtual.starts[b]
     i_end, j_end = virtual.ends[a] - 1, virtual.ends[b] - 1
-    found = np.empty((min(i_end - i, j_end - j), 4), np.int64)
     size = 0
     while i < i_end and j < j_end:
-        if virtual.ranks[i] < virtual.ranks[j]:
-            i += 1
-        elif virtual.ranks[i] > virtual.ranks[j]:
-            j += 1
-        else:
+        first, second = virtual.ranks[i], virtual.ranks[j]
+        if first == second:
             support = virtual.data[i, 0] + virtual.data[j, 0]
             if support >= k:
-                found[size, 0] = virtual.ranks[i]
+                found[size, 0] = first
                 found[size, 1] = support
                 found[size, 2] = virtual.data[i, 1]
                 found[size, 3] = virtual.data[j, 1]
                 size += 1
-            i += 1
-            j += 1
-    return found[:size]
+        i += first <= second
+        j += second <= first
+    return size
 
 
 @borrowing
@@ -87,9 +86,9 @@ def count_shares(terms, entries, shares, touched):  # type: ignore[no-untyped-de
     return size
 
 
-@helper
-def spare_leaning(terms, entries, clusters, shares, touched, supports):  # type: ignore[no-untyped-def]
-    """G2: drop the terms that leaning leaves cannot lose; returns the terms that stay."""
+@borrowing
+def spare_leaning(terms, size, entries, clusters, shares, touched, supports):  # type: ignore[no-untyped-def]
+    """G2: drop from `terms[:size]` those that leaning leaves cannot lose; returns how many stay."""
     spared = 0
     for i in range(touched.shape[0]):
         leaf = touched[i]
@@ -111,41 +110,45 @@ def spare_leaning(terms, entries, clusters, shares, touched, supports):  # type:
         supports[rank] = -abs(supports[rank])
         spared += 1
     if spared == 0:
-        return terms
-    kept = np.empty_like(terms)
-    size = 0
-    for i in range(terms.shape[0]):
-        if supports[terms[i, 0]] > 0:
-            kept[size] = terms[i]
-            size += 1
-    return kept[:size]
-
-
-@helper
-def weigh(virtual, entries, clusters, shares, touched, supports, a, b, k):  # type: ignore[no-untyped-def]
-    """The refining terms of a join and the leaves they touch; no terms if Equation 1 says no. Leaves `shares` clean."""
-    terms = common_terms(virtual, a, b, k)
-    if terms.shape[0] == 0:
-        return terms, touched[:0]
-    for i in range(terms.shape[0]):
-        supports[terms[i, 0]] = terms[i, 1]
-    size = count_shares(terms, entries, shares, touched)
-    kept = spare_leaning(terms, entries, clusters, shares, touched[:size], supports)
-    for i in range(terms.shape[0]):
-        supports[terms[i, 0]] = 0
-    if kept.shape[0] < terms.shape[0]:
-        for i in range(size):
-            shares[touched[i]] = 0
-        size = count_shares(kept, entries, shares, touched)
-    total, lifted, holders = 0, 0, 0
-    for i in range(kept.shape[0]):
-        total += kept[i, 1]
+        return size
+    kept = 0
     for i in range(size):
+        if supports[terms[i, 0]] > 0:
+            for field in range(4):
+                terms[kept, field] = terms[i, field]
+            kept += 1
+        else:
+            supports[terms[i, 0]] = 0
+    return kept
+
+
+@borrowing
+def weigh(virtual, entries, clusters, scratch, a, b, k):  # type: ignore[no-untyped-def]
+    """Write the refining terms of a join to `scratch.found` and the leaves they touch to `scratch.touched`.
+
+    Returns how many of each; no terms if Equation 1 says no.
+    """
+    terms, shares, touched, supports = scratch.found, scratch.shares, scratch.touched, scratch.supports
+    size = common_terms(virtual, a, b, k, terms)
+    if size == 0:
+        return 0, 0
+    for i in range(size):
+        supports[terms[i, 0]] = terms[i, 1]
+    leaves = count_shares(terms[:size], entries, shares, touched)
+    kept = spare_leaning(terms, size, entries, clusters, shares, touched[:leaves], supports)
+    for i in range(kept):
+        supports[terms[i, 0]] = 0
+    if kept < size:
+        for i in range(leaves):
+            shares[touched[i]] = 0
+        leaves = count_shares(terms[:kept], entries, shares, touched)
+    total, lifted, holders = 0, 0, 0
+    for i in range(kept):
+        total += terms[i, 1]
+    for i in range(leaves):
         lifted += shares[touched[i]]
         holders += clusters.sizes[touched[i]]
         shares[touched[i]] = 0
     if total * holders < lifted * (clusters.sizes[a] + clusters.sizes[b]):
-        return kept[:0], touched[:0]
-    return kept, touched[:size]
-
-
+        return 0, 0
+    return kept, leaves

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,13 @@ _SHARES_PER_THREAD = 8
 
 
 def even_shares(weights_before: NDArray[np.int64], threads: int) -> list[tuple[int, int]]:
-    """Cut ``len(weights_before)`` jobs into ranges of about equal weight; ``weights_before[i]`` is the weight up to job i."""
+    """Cut jobs into ranges of about equal weight; ``weights_before[i]`` is the weight of all jobs before job i's end."""
     jobs = len(weights_before)
     if threads <= 1 or jobs <= 1:
         return [(0, jobs)] if jobs else []
     goals = np.linspace(0, int(weights_before[-1]), threads * _SHARES_PER_THREAD + 1)[1:-1]
     cuts = np.unique(np.concatenate([[0], np.searchsorted(weights_before, goals), [jobs]]))
-    return [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [(int(a), int(b)) for a, b in pairwise(cuts)]
 
 
 def run_shares(work: Callable[[int, int], None], shares: list[tuple[int, int]], threads: int) -> None:

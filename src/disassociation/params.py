@@ -39,7 +39,9 @@ class Parameters:
         if self.l is not None:
             _require_whole("l", self.l, 2)
             if not self.sensitive:
-                raise ParameterError("l asks for diverse sensitive terms, but none are named; name them, or leave l out")
+                raise ParameterError(
+                    "l asks for diverse sensitive terms, but none are named; name them, or leave l out"
+                )
         if self.max_cluster_size is not None:
             _require_whole("max_cluster_size", self.max_cluster_size, 1)
             if self.max_cluster_size < self.minimum:

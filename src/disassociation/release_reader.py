@@ -106,12 +106,16 @@ def _whole(value: object, least: int, most: int) -> bool:
 def _check_file(folder: Path, name: str, entry: object) -> None:
     """Size first, then hash, of a file whose name is fixed: the manifest cannot point anywhere else."""
     path = folder / name
-    if not (isinstance(entry, dict) and _whole(entry.get("bytes"), 0, 1 << 60) and isinstance(entry.get("sha256"), str)):
+    if not (
+        isinstance(entry, dict) and _whole(entry.get("bytes"), 0, 1 << 60) and isinstance(entry.get("sha256"), str)
+    ):
         raise FormatError(f"{folder / 'manifest.json'}: size or hash of {name} is missing; get a fresh copy")
     if path.is_symlink() or not path.is_file():
         raise FormatError(f"{path}: missing, or not a plain file; get a fresh copy of the release")
     if path.stat().st_size != entry["bytes"]:
-        raise FormatError(f"{path}: {path.stat().st_size} bytes, not {entry['bytes']} as the manifest says; get a fresh copy")
+        raise FormatError(
+            f"{path}: {path.stat().st_size} bytes, not {entry['bytes']} as the manifest says; get a fresh copy"
+        )
     with path.open("rb") as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
             raise FormatError(f"{path}: content is not what the manifest's SHA-256 says; get a fresh copy")

@@ -79,7 +79,11 @@ def _is_running(process: int) -> bool:
 
 def _may_replace(target: Path) -> bool:
     """Only a release, or an empty directory, is ever overwritten."""
-    return target.is_dir() and not target.is_symlink() and ((target / "manifest.json").is_file() or not any(target.iterdir()))
+    return (
+        target.is_dir()
+        and not target.is_symlink()
+        and ((target / "manifest.json").is_file() or not any(target.iterdir()))
+    )
 
 
 def _write_files(release: Release, folder: Path) -> None:

@@ -8,12 +8,12 @@ call can trigger another compilation. Inputs are declared read-only, which Numba
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 from numba import types
 
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+Kernel = Callable[..., Any]
 
 
 def view(dtype: Any, ndim: int = 1) -> Any:
@@ -32,12 +32,12 @@ _INNER = {"nogil": True, "cache": True, "fastmath": False, "no_cpython_wrapper":
 
 def kernel(signature: Any) -> Callable[[Kernel], Kernel]:
     """Compile for exactly this signature, cached on disk, releasing the interpreter lock."""
-    return numba.njit(signature, nogil=True, cache=True, fastmath=False, no_cfunc_wrapper=True)  # type: ignore[no-any-return]
+    return numba.njit(signature, nogil=True, cache=True, fastmath=False, no_cfunc_wrapper=True)
 
 
 def helper(function: Kernel) -> Kernel:
     """Compile a function that only kernels call; it takes the types it is called with."""
-    return numba.njit(**_INNER)(function)  # type: ignore[no-any-return]
+    return numba.njit(**_INNER)(function)
 
 
 def borrowing(function: Kernel) -> Kernel:
@@ -47,9 +47,9 @@ def borrowing(function: Kernel) -> Kernel:
     that took a third of the time of vertical partitioning. It may call only its like and what is inlined: whatever it
     calls is compiled the same way.
     """
-    return numba.njit(**_INNER, _nrt=False)(function)  # type: ignore[no-any-return]
+    return numba.njit(**_INNER, _nrt=False)(function)
 
 
 def inlined(function: Kernel) -> Kernel:
     """Paste a very small function into the kernels that call it from their inner loops."""
-    return numba.njit(**_INNER, inline="always")(function)  # type: ignore[no-any-return]
+    return numba.njit(**_INNER, inline="always")(function)

@@ -1,4 +1,4 @@
-"""The arrays that stages hand to each other and to kernels. Plain named tuples: importing them does not import Numba."""
+"""The arrays that stages hand to each other and to kernels: plain named tuples, whose import does not import Numba."""
 
 from __future__ import annotations
 

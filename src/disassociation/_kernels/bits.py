@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from disassociation._kernels._jit import borrowing, helper, inlined
 
-
 _AHEAD = 16  # turns; 8 and 32 measure the same, none costs six times as much
 _LINE = 12  # most records end within so many items of their first cache line
 
@@ -55,7 +54,7 @@ def prefetch(context: Any, array: Any, index: Any) -> Any:
 
 
 @inlined
-def prefetch_list(offsets, items, ids, i):  # type: ignore[no-untyped-def]
+def prefetch_list(offsets, items, ids, i):
     """Ask for a list some turns before a loop over `ids` comes to it: first for its place, then for its items."""
     if i + 2 * _AHEAD < ids.shape[0]:
         prefetch(offsets, ids[i + 2 * _AHEAD])
@@ -66,7 +65,7 @@ def prefetch_list(offsets, items, ids, i):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def gather_lists(records, ids, count, offsets, items):  # type: ignore[no-untyped-def]
+def gather_lists(records, ids, count, offsets, items):
     """Copy the first `count` records of `ids` into `offsets` and `items`; returns how many items there are.
 
     `ids` may go on: what follows is asked for ahead.
@@ -83,7 +82,7 @@ def gather_lists(records, ids, count, offsets, items):  # type: ignore[no-untype
 
 
 @inlined
-def shared_count(first, i, second, j, words):  # type: ignore[no-untyped-def]
+def shared_count(first, i, second, j, words):
     """How many records the bit sets first[i] and second[j] share."""
     count = 0
     for word in range(words):
@@ -100,14 +99,14 @@ class Search(NamedTuple):
 
 
 @helper
-def new_search(m, words):  # type: ignore[no-untyped-def]
+def new_search(m, words):
     """Scratch for sets of up to so many words; tests with m <= 2 need none."""
     deep = m if m > 2 else 0
     return Search(np.empty(deep, np.int64), np.empty(deep, np.int64), np.empty((deep, words), np.uint64))
 
 
 @borrowing
-def admits(masks, chunk, size, term, k, m, search):  # type: ignore[no-untyped-def]
+def admits(masks, chunk, size, term, k, m, search):
     """Whether a k^m-anonymous chunk stays so when `term` joins: METHOD's G1, for itemsets that hold the new term.
 
     `masks` (terms, words) are the records of each term, `chunk[:size]` the terms already in. Every term alone is known

@@ -24,7 +24,7 @@ class Keys(NamedTuple):
 
 
 @helper
-def published_ranks(forest, terms):  # type: ignore[no-untyped-def]
+def published_ranks(forest, terms):
     """Rank of each term by falling certain support (rows' counts, and one for each term chunk), ties by code."""
     support = np.zeros(terms, np.int64)
     rows = forest.rows
@@ -41,8 +41,8 @@ def published_ranks(forest, terms):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def write_chunk_terms(forest, leaf, rank, counts, seen, packed, values, at):  # type: ignore[no-untyped-def]
-    """Write the ranks of a leaf's record-chunk terms: those most records hold by rank, then the others by falling count."""
+def write_chunk_terms(forest, leaf, rank, counts, seen, packed, values, at):
+    """Write the ranks of a leaf's record-chunk terms: those most records hold by rank, others by falling count."""
     rows = forest.rows
     size = 0
     for row in range(rows.cluster_offsets[leaf], rows.cluster_offsets[leaf + 1]):
@@ -66,7 +66,7 @@ def write_chunk_terms(forest, leaf, rank, counts, seen, packed, values, at):  # 
 
 
 @helper
-def leaf_keys(forest, terms):  # type: ignore[no-untyped-def]
+def leaf_keys(forest, terms):
     """The keys of all leaves."""
     rows = forest.rows
     leaves = forest.term_offsets.shape[0] - 1
@@ -105,7 +105,7 @@ def leaf_keys(forest, terms):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def mix(value):  # type: ignore[no-untyped-def]
+def mix(value):
     """Scramble 64 bits (the finalizer of SplitMix64)."""
     value = np.uint64(value) + np.uint64(0x9E3779B97F4A7C15)
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -114,7 +114,7 @@ def mix(value):  # type: ignore[no-untyped-def]
 
 
 @helper
-def content_hashes(forest, kind):  # type: ignore[no-untyped-def]
+def content_hashes(forest, kind):
     """A hash of everything published at and below each cluster; `kind[leaf]` is equal for equal leaves only."""
     rows = forest.rows
     leaves = kind.shape[0]
@@ -135,7 +135,7 @@ def content_hashes(forest, kind):  # type: ignore[no-untyped-def]
 
 
 @helper
-def walk_places(forest, hashes, leaves):  # type: ignore[no-untyped-def]
+def walk_places(forest, hashes, leaves):
     """The place of each leaf in a walk of the forest that takes roots and children in order of their hashes."""
     clusters = forest.parents.shape[0]
     below = np.zeros(clusters, np.int64)
@@ -167,7 +167,7 @@ def walk_places(forest, hashes, leaves):  # type: ignore[no-untyped-def]
 
 
 @helper
-def cluster_order(forest, terms):  # type: ignore[no-untyped-def]
+def cluster_order(forest, terms):
     """Clusters in canonical order: leaves by key, equal ones by walk; then joint clusters by height and first leaf."""
     leaves = forest.term_offsets.shape[0] - 1
     clusters = forest.parents.shape[0]
@@ -207,7 +207,7 @@ _FOREST = types.NamedTuple((_INT64, _INT64, _INT64, _INT32, _ROWS), Forest)
 
 
 @kernel(_FOREST(_FOREST, types.int64))
-def canonical_forest(forest, terms):  # type: ignore[no-untyped-def]
+def canonical_forest(forest, terms):
     """The same forest with its clusters in canonical order."""
     order = cluster_order(forest, terms)
     clusters = order.shape[0]

@@ -18,9 +18,8 @@ from disassociation._kernels._jit import borrowing, helper
 from disassociation._kernels.bits import prefetch_list
 from disassociation._kernels.ragged import sort_numbers
 
-
 _SCANNED = 512
-"""Up to so many terms, looking at all of them for each split is faster than the queue, by half for parts of 100 records."""
+"""Up to so many terms, looking at all for each split is faster than the queue, by half for parts of 100 records."""
 
 
 class Part(NamedTuple):
@@ -60,14 +59,14 @@ class Queue(NamedTuple):
 
 
 @borrowing
-def push(queue, count, term):  # type: ignore[no-untyped-def]
+def push(queue, count, term):
     """Put a term into the bucket of its count."""
     queue.after[term] = queue.head[count]
     queue.head[count] = term
 
 
 @helper
-def postings(part):  # type: ignore[no-untyped-def]
+def postings(part):
     """For each local term, where its records begin, and the local records in order."""
     q = part.codes.shape[0]
     starts = np.zeros(q + 1, np.int64)
@@ -84,7 +83,7 @@ def postings(part):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def tally_sensitive(rules, ids, tally):  # type: ignore[no-untyped-def]
+def tally_sensitive(rules, ids, tally):
     """Add the sensitive terms of some records to `tally`; how many of the records hold another term too."""
     fit = 0
     for i in range(ids.shape[0]):
@@ -96,7 +95,7 @@ def tally_sensitive(rules, ids, tally):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def sides_stand(rules, whole, with_term, size_with, size_without, fit_without):  # type: ignore[no-untyped-def]
+def sides_stand(rules, whole, with_term, size_with, size_without, fit_without):
     """Whether both sides of a split hold a non-sensitive term and, if `l` is asked for, are diverse."""
     if fit_without < 1:
         return False
@@ -124,7 +123,7 @@ _NEVER = np.int64(1) << 60
 
 
 @helper
-def new_chain(part, rules):  # type: ignore[no-untyped-def]
+def new_chain(part, rules):
     """The chain of a part before its first split."""
     n = part.ids.shape[0]
     chain = Chain(
@@ -143,7 +142,7 @@ def new_chain(part, rules):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def may_leave(rules, chain, ids):  # type: ignore[no-untyped-def]
+def may_leave(rules, chain, ids):
     """Whether `sides_stand` lets these records leave; if so, their sensitive terms are counted out."""
     chain.tally[:] = 0
     fit = tally_sensitive(rules, ids, chain.tally)
@@ -157,7 +156,7 @@ def may_leave(rules, chain, ids):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def leave(part, rules, chain, term, starts, records, group, out):  # type: ignore[no-untyped-def]
+def leave(part, rules, chain, term, starts, records, group, out):
     """Take the records with `term` out of the chain, as the next child; ban the term if `sides_stand` forbids it."""
     m = 0
     for place in range(starts[term], starts[term + 1]):
@@ -190,7 +189,7 @@ def leave(part, rules, chain, term, starts, records, group, out):  # type: ignor
 
 
 @borrowing
-def add_child(chain, out, size, items_end, group):  # type: ignore[no-untyped-def]
+def add_child(chain, out, size, items_end, group):
     """Note the next `size` places of the order as a child, whose items end at `items_end`."""
     row = out.bounds[chain.left[3]]
     row[0] = chain.left[1]
@@ -204,8 +203,8 @@ def add_child(chain, out, size, items_end, group):  # type: ignore[no-untyped-de
 
 
 @borrowing
-def best_by_scan(part, rules, chain, active, size, last):  # type: ignore[no-untyped-def]
-    """Drop from `active[:size]` (rising) the terms that no longer qualify; returns how many stay and the place of the best.
+def best_by_scan(part, rules, chain, active, size, last):
+    """Drop from `active[:size]` (rising) terms that no longer qualify; returns how many stay, and the best's place.
 
     Preferred are terms of the last group, then of any group, then the most frequent, then the smallest.
     """
@@ -230,7 +229,7 @@ def best_by_scan(part, rules, chain, active, size, last):  # type: ignore[no-unt
 
 
 @borrowing
-def split_by_scan(part, rules, chain, active, starts, records, last, out):  # type: ignore[no-untyped-def]
+def split_by_scan(part, rules, chain, active, starts, records, last, out):
     """Split on the terms in `active`, looking at all of them each time; returns the group last split on."""
     size = active.shape[0]
     while chain.left[0] >= rules.sizes[1]:
@@ -248,7 +247,7 @@ def split_by_scan(part, rules, chain, active, starts, records, last, out):  # ty
 
 
 @helper
-def split_by_queue(part, rules, chain, starts, records, last, out):  # type: ignore[no-untyped-def]
+def split_by_queue(part, rules, chain, starts, records, last, out):
     """Split on any term, the most frequent found by a bucket queue."""
     minimum, limit = rules.sizes[0], rules.sizes[1]
     q = part.codes.shape[0]
@@ -284,7 +283,7 @@ def split_by_queue(part, rules, chain, starts, records, last, out):  # type: ign
 
 
 @helper
-def run_chain(part, rules, last, out):  # type: ignore[no-untyped-def]
+def run_chain(part, rules, last, out):
     """Split a part along its whole chain; returns the number of children, and when each term was banned.
 
     What is left at the end is a child too, which no term splits.
@@ -292,7 +291,7 @@ def run_chain(part, rules, last, out):  # type: ignore[no-untyped-def]
     q = part.codes.shape[0]
     chain = new_chain(part, rules)
     starts, records = postings(part)
-    everything = np.arange(q)
+    everything = np.arange(q).astype(np.int32)
     if q <= _SCANNED:
         split_by_scan(part, rules, chain, everything, starts, records, last, out)
     else:

@@ -25,7 +25,7 @@ class Projection(NamedTuple):
 
 
 @helper
-def new_projection(occurrences, chunks):  # type: ignore[no-untyped-def]
+def new_projection(occurrences, chunks):
     """Room for records with so many terms in all, in so many chunks at most."""
     return Projection(
         np.empty((5, chunks + 1), np.int64),
@@ -38,7 +38,7 @@ def new_projection(occurrences, chunks):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def fill_masks(offsets, items, candidates, slots, masks):  # type: ignore[no-untyped-def]
+def fill_masks(offsets, items, candidates, slots, masks):
     """Set in `masks`, all zero, the records of each candidate, and number the candidates in `slots` (terms,)."""
     for i in range(candidates.shape[0]):
         slots[candidates[i]] = i
@@ -51,7 +51,7 @@ def fill_masks(offsets, items, candidates, slots, masks):  # type: ignore[no-unt
 
 
 @borrowing
-def divide(masks, k, m, search, number, chunk):  # type: ignore[no-untyped-def]
+def divide(masks, k, m, search, number, chunk):
     """The paper's greedy loop: `number` the chunk of each candidate, in order; returns how many chunks there are.
 
     `chunk` (candidates,) is scratch.
@@ -73,7 +73,7 @@ def divide(masks, k, m, search, number, chunk):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def project(offsets, items, chunk_of, chunks, out):  # type: ignore[no-untyped-def]
+def project(offsets, items, chunk_of, chunks, out):
     """Fill `out` with the non-empty projections of records on chunks; the rows of chunk c begin at out.marks[0, c]."""
     marks = out.marks
     for mark in range(5):
@@ -107,7 +107,7 @@ def project(offsets, items, chunk_of, chunks, out):  # type: ignore[no-untyped-d
 
 
 @borrowing
-def write_chunk(projection, chunk, number, out, at):  # type: ignore[no-untyped-def]
+def write_chunk(projection, chunk, number, out, at):
     """Append the distinct rows of one chunk, in order, with counts, as chunk `number`; `at` = (rows, items) so far."""
     first, last = projection.marks[0, chunk], projection.marks[0, chunk + 1]
     members = projection.members[: last - first]
@@ -132,7 +132,7 @@ def write_chunk(projection, chunk, number, out, at):  # type: ignore[no-untyped-
 
 
 @helper
-def trim_rows(rows, size, items):  # type: ignore[no-untyped-def]
+def trim_rows(rows, size, items):
     """The same without the room that was not needed, which was never touched and so costs nothing."""
     return Rows(
         rows.cluster_offsets,

@@ -15,7 +15,7 @@ _FOREST = types.NamedTuple((_PLACES, _PLACES, _PLACES, _CODES, _ROWS), Forest)
 
 
 @helper
-def rarest_itemset(rows, first, last, k, m, local):  # type: ignore[no-untyped-def]
+def rarest_itemset(rows, first, last, k, m, local):
     """Whether some itemset of 1 to m terms of a chunk (rows first to last) is in fewer than k of its subrecords.
 
     Itemsets are grown term by term over the rows that still hold them; adding a term that keeps all rows is skipped, as
@@ -66,7 +66,7 @@ def rarest_itemset(rows, first, last, k, m, local):  # type: ignore[no-untyped-d
 
 
 @kernel(types.Tuple((_INT64, _INT64))(_FOREST, types.int64, types.int64, types.int64))
-def rare_chunks(forest, terms, k, m):  # type: ignore[no-untyped-def]
+def rare_chunks(forest, terms, k, m):
     """Clusters and chunk numbers of all chunks that are not k^m-anonymous."""
     rows = forest.rows
     local = np.full(terms, -1, np.int32)
@@ -87,8 +87,8 @@ def rare_chunks(forest, terms, k, m):  # type: ignore[no-untyped-def]
 
 
 @kernel(_INT64(_FOREST, types.int64, types.int64))
-def uncovered_leaves(forest, k, m):  # type: ignore[no-untyped-def]
-    """Leaves without a term chunk whose record chunks do not cover them: not (v >= 1 and sum |C_i| >= n + k (h - 1))."""
+def uncovered_leaves(forest, k, m):
+    """Leaves without term chunk whose record chunks do not cover them: not (v >= 1, sum |C_i| >= n + k (h - 1))."""
     rows = forest.rows
     leaves = forest.term_offsets.shape[0] - 1
     result = np.empty(leaves, np.int64)
@@ -107,8 +107,8 @@ def uncovered_leaves(forest, k, m):  # type: ignore[no-untyped-def]
 
 
 @helper
-def walk_intervals(forest):  # type: ignore[no-untyped-def]
-    """Number clusters so that everything under a cluster stands right behind it: (number, one beyond the last under it)."""
+def walk_intervals(forest):
+    """Number clusters so that all under a cluster stands right behind it: (number, one beyond the last under it)."""
     clusters = forest.parents.shape[0]
     below = np.ones(clusters, np.int64)
     for cluster in range(clusters):
@@ -130,7 +130,7 @@ def walk_intervals(forest):  # type: ignore[no-untyped-def]
 
 
 @helper
-def term_places(forest, order, number, terms, in_term_chunk):  # type: ignore[no-untyped-def]
+def term_places(forest, order, number, terms, in_term_chunk):
     """For each term, the walk numbers of the clusters that have it in a chunk (or in a term chunk), rising."""
     rows = forest.rows
     leaves = forest.term_offsets.shape[0] - 1
@@ -160,7 +160,7 @@ def term_places(forest, order, number, terms, in_term_chunk):  # type: ignore[no
 
 
 @helper
-def any_within(places, start, end, low, high):  # type: ignore[no-untyped-def]
+def any_within(places, start, end, low, high):
     """Whether places[start:end], rising, has a number from low to below high."""
     while start < end:
         middle = (start + end) // 2
@@ -172,11 +172,11 @@ def any_within(places, start, end, low, high):  # type: ignore[no-untyped-def]
 
 
 @kernel(types.Tuple((_INT64, _INT64, _INT64, _INT64))(_FOREST, types.int64))
-def shared_chunk_conflicts(forest, terms):  # type: ignore[no-untyped-def]
+def shared_chunk_conflicts(forest, terms):
     """Shared chunks with a term left in a term chunk below (S2), and those of several terms that meet a conflict below.
 
-    Returns (clusters, chunks) of the former, then of the latter. A chunk of one term has no conflict that matters: where
-    the term may not go, nothing of the chunk may.
+    Returns (clusters, chunks) of the former, then of the latter. A chunk of one term has no conflict that matters:
+    where the term may not go, nothing of the chunk may.
     """
     rows = forest.rows
     leaves = forest.term_offsets.shape[0] - 1
@@ -199,7 +199,9 @@ def shared_chunk_conflicts(forest, terms):  # type: ignore[no-untyped-def]
                     low, high = number[cluster] + 1, beyond[cluster]
                     stays |= any_within(loose[: loose_ends[term]], loose_starts[term], loose_ends[term], low, high)
                     # The end of the search is the term's own, so a neighbour's places are never taken for its.
-                    meets |= starts[term] < ends[term] and any_within(places[: ends[term]], starts[term], ends[term], low, high)
+                    meets |= starts[term] < ends[term] and any_within(
+                        places[: ends[term]], starts[term], ends[term], low, high
+                    )
                 row += 1
             if stays:
                 out[0, left_behind], out[1, left_behind] = cluster, chunk
@@ -208,5 +210,8 @@ def shared_chunk_conflicts(forest, terms):  # type: ignore[no-untyped-def]
                 out[2, conflicts], out[3, conflicts] = cluster, chunk
                 conflicts += 1
     return (
-        out[0, :left_behind].copy(), out[1, :left_behind].copy(), out[2, :conflicts].copy(), out[3, :conflicts].copy()
+        out[0, :left_behind].copy(),
+        out[1, :left_behind].copy(),
+        out[2, :conflicts].copy(),
+        out[3, :conflicts].copy(),
     )

@@ -13,7 +13,7 @@ _CODE_BITS = 31
 
 
 @helper
-def shared_ranks(items, n, is_sensitive, counts):  # type: ignore[no-untyped-def]
+def shared_ranks(items, n, is_sensitive, counts):
     """Rank the codes that occur at least twice in `items`, of n records: falling support, ties by code, sensitive last.
 
     `counts` (terms,) is scratch of zeros; on return it holds 1 + rank of each such code. Returns the codes.
@@ -42,7 +42,7 @@ def shared_ranks(items, n, is_sensitive, counts):  # type: ignore[no-untyped-def
 
 
 @helper
-def room_for_lists(ids, records):  # type: ignore[no-untyped-def]
+def room_for_lists(ids, records):
     """Room for a copy of some records."""
     total = 0
     for i in range(ids.shape[0]):
@@ -51,7 +51,7 @@ def room_for_lists(ids, records):  # type: ignore[no-untyped-def]
 
 
 @helper
-def order_records(ids, records, counts):  # type: ignore[no-untyped-def]
+def order_records(ids, records, counts):
     """Put `ids` in order of their lists of shared terms, ties by all their codes; `counts` is scratch of zeros."""
     n = ids.shape[0]
     offsets, items = room_for_lists(ids, records)
@@ -83,7 +83,7 @@ def order_records(ids, records, counts):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def order_ties(ranks, starts, ends, offsets, items, rows, scratch):  # type: ignore[no-untyped-def]
+def order_ties(ranks, starts, ends, offsets, items, rows, scratch):
     """Within `rows`, in order of their lists of ranks, put those with equal lists in order of all their items."""
     n = rows.shape[0]
     low = 0
@@ -99,13 +99,13 @@ def order_ties(ranks, starts, ends, offsets, items, rows, scratch):  # type: ign
 
 
 @borrowing
-def piece_start(n, pieces, piece):  # type: ignore[no-untyped-def]
+def piece_start(n, pieces, piece):
     """Where a consecutive piece begins when the first n mod p are one longer."""
     return piece * (n // pieces) + min(piece, n % pieces)
 
 
 @borrowing
-def pieces_stand(ids, pieces, rules, tally):  # type: ignore[no-untyped-def]
+def pieces_stand(ids, pieces, rules, tally):
     """Whether every consecutive piece holds a non-sensitive term and, if `l` is asked for, is diverse."""
     l = rules.sizes[2]  # noqa: E741
     n = ids.shape[0]
@@ -122,7 +122,7 @@ def pieces_stand(ids, pieces, rules, tally):  # type: ignore[no-untyped-def]
 
 
 @helper
-def deal(ids, pieces):  # type: ignore[no-untyped-def]
+def deal(ids, pieces):
     """Deal records out: piece i takes places i, i + p, i + 2p, ... and stands consecutively in the result."""
     dealt = np.empty_like(ids)
     place = 0
@@ -134,8 +134,8 @@ def deal(ids, pieces):  # type: ignore[no-untyped-def]
 
 
 @helper
-def cut_part(order, leaf_start, base, records, rules, rank):  # type: ignore[no-untyped-def]
-    """Put the records `order` of a part into pieces of legal size, marking in `leaf_start[base + i]` where each begins."""
+def cut_part(order, leaf_start, base, records, rules, rank):
+    """Put the records `order` of a part into pieces of legal size; `leaf_start[base + i]` marks where each begins."""
     n = order.shape[0]
     limit = rules.sizes[1]
     pieces = 1 if n < limit else (n + limit - 2) // (limit - 1)

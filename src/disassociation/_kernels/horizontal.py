@@ -19,7 +19,7 @@ _WORD = 64
 
 
 @helper
-def word_ids(ids, word):  # type: ignore[no-untyped-def]
+def word_ids(ids, word):
     """The record numbers of the bits set in a word."""
     chosen = np.empty(popcount(word), np.int32)
     i = 0
@@ -32,7 +32,7 @@ def word_ids(ids, word):  # type: ignore[no-untyped-def]
 
 
 @helper
-def word_split_stands(ids, rules, alive, with_term):  # type: ignore[no-untyped-def]
+def word_split_stands(ids, rules, alive, with_term):
     """`sides_stand` for a part held in a word."""
     whole = np.zeros(rules.sizes[3], np.int64)
     tally = np.zeros(rules.sizes[3], np.int64)
@@ -43,7 +43,7 @@ def word_split_stands(ids, rules, alive, with_term):  # type: ignore[no-untyped-
 
 
 @borrowing
-def best_word_term(alive, masks, terms, size, part, rules, last):  # type: ignore[no-untyped-def]
+def best_word_term(alive, masks, terms, size, part, rules, last):
     """Drop the terms that no longer qualify from `terms[:size]`; returns how many stay and the place of the best."""
     minimum = rules.sizes[0]
     n = popcount(alive)
@@ -66,7 +66,7 @@ def best_word_term(alive, masks, terms, size, part, rules, last):  # type: ignor
 
 
 @helper
-def split_word_part(part, rules, last, order, leaf_start, base, records, rank):  # type: ignore[no-untyped-def]
+def split_word_part(part, rules, last, order, leaf_start, base, records, rank):
     """Split a part of at most 64 records down to leaves; `order[base:base+n]` receives its records, leaf after leaf."""
     n = part.ids.shape[0]
     q = part.codes.shape[0]
@@ -118,7 +118,7 @@ def split_word_part(part, rules, last, order, leaf_start, base, records, rank): 
 
 
 @helper
-def finish_word(ids, alive, order, leaf_start, start, records, rules, rank):  # type: ignore[no-untyped-def]
+def finish_word(ids, alive, order, leaf_start, start, records, rules, rank):
     """Write the records of a word to their places: one leaf, or cut."""
     size = popcount(alive)
     place = start
@@ -141,11 +141,13 @@ class Stack(NamedTuple):
     items: NDArray[np.int32]  # local terms of the part
     codes: NDArray[np.int32]  # code of each local term
     counts: NDArray[np.int32]  # records of the part that hold it
-    rows: NDArray[np.int64]  # (parts, 7) start, stop, items start, codes start, codes stop, last group, place of its records
+    rows: NDArray[
+        np.int64
+    ]  # (parts, 7) start, stop, items start, codes start, codes stop, last group, place of its records
 
 
 @helper
-def new_stack(n, items, codes, parts):  # type: ignore[no-untyped-def]
+def new_stack(n, items, codes, parts):
     """Room for parts of so many records, occurrences and local terms in all."""
     return Stack(
         np.empty(n, np.int32),
@@ -158,7 +160,7 @@ def new_stack(n, items, codes, parts):  # type: ignore[no-untyped-def]
 
 
 @helper
-def stacked_part(stack, row):  # type: ignore[no-untyped-def]
+def stacked_part(stack, row):
     """One part of a stack."""
     start, stop = row[0], row[1]
     offsets = np.empty(stop - start + 1, np.int64)
@@ -175,7 +177,7 @@ def stacked_part(stack, row):  # type: ignore[no-untyped-def]
 
 
 @helper
-def project_child(fresh, child, codes, banned_at, minimum, inside, local, stack, at):  # type: ignore[no-untyped-def]
+def project_child(fresh, child, codes, banned_at, minimum, inside, local, stack, at):
     """Put a child on the stack, projected on the terms that can still split it; returns its row, not yet counted in.
 
     `inside` (q,) of 0 and `local` (q,) of -1 are scratch over the terms of the part it comes from, `codes` their codes.
@@ -229,7 +231,7 @@ def project_child(fresh, child, codes, banned_at, minimum, inside, local, stack,
 
 
 @helper
-def split_once(part, rules, last, base, fresh, stack, at, order, leaf_start, records, rank):  # type: ignore[no-untyped-def]
+def split_once(part, rules, last, base, fresh, stack, at, order, leaf_start, records, rank):
     """Split a part along its chain: small children are brought to leaves, the others put on the stack.
 
     Returns what the stack then holds; `at` as in `project_child`.
@@ -247,9 +249,7 @@ def split_once(part, rules, last, base, fresh, stack, at, order, leaf_start, rec
             continue
         kept, written = 0, at[1]
         if fresh.bounds[child, 2] >= 0:
-            row, written = project_child(
-                fresh, child, codes, banned_at, rules.sizes[0], inside, local, stack, at
-            )
+            row, written = project_child(fresh, child, codes, banned_at, rules.sizes[0], inside, local, stack, at)
             kept = row[4] - row[3]
             row[6] = place
         if kept == 0:
@@ -263,15 +263,18 @@ def split_once(part, rules, last, base, fresh, stack, at, order, leaf_start, rec
 
 
 @helper
-def new_children(n, items, minimum):  # type: ignore[no-untyped-def]
+def new_children(n, items, minimum):
     """Room for the children of a part of so many records and occurrences."""
     return Children(
-        np.empty(n, np.int32), np.empty(n, np.int32), np.empty(items, np.int32), np.empty((n // minimum + 2, 4), np.int64)
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+        np.empty(items, np.int32),
+        np.empty((n // minimum + 2, 4), np.int64),
     )
 
 
 @helper
-def solve(part, rules, last, base, order, leaf_start, records, rank):  # type: ignore[no-untyped-def]
+def solve(part, rules, last, base, order, leaf_start, records, rank):
     """Split a part down to leaves with a stack of parts, each overwriting the one it was made from.
 
     Memory: twice the part, however deep the splits nest.
@@ -279,7 +282,8 @@ def solve(part, rules, last, base, order, leaf_start, records, rank):  # type: i
     n, items, minimum = part.ids.shape[0], part.items.shape[0], rules.sizes[0]
     stack = new_stack(n, items, items // minimum + 1, n // _WORD + 2)
     fresh = new_children(n, items, minimum)
-    at = split_once(part, rules, last, base, fresh, stack, (0, 0, 0, 0), order, leaf_start, records, rank)
+    zero = np.int64(0)
+    at = split_once(part, rules, last, base, fresh, stack, (zero, zero, zero, zero), order, leaf_start, records, rank)
     while at[3] > 0:
         row = stack.rows[at[3] - 1]
         top = stacked_part(stack, row)
@@ -296,7 +300,7 @@ _RECORDS = types.NamedTuple((view(types.int64), view(types.int32), _FLAGS), Reco
 
 
 @helper
-def root_part(records, rules):  # type: ignore[no-untyped-def]
+def root_part(records, rules):
     """All records as one part, projected on the terms that may split them."""
     n = records.offsets.shape[0] - 1
     minimum, terms = rules.sizes[0], rules.sizes[4]
@@ -329,19 +333,20 @@ def root_part(records, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel(types.Tuple((_STACK, types.int64))(_RECORDS, _RULES, _INT32, _FLAGS))
-def first_chain(records, rules, order, leaf_start):  # type: ignore[no-untyped-def]
-    """Split all records along the first chain; returns the parts to split further, as a stack, and how many they are."""
+def first_chain(records, rules, order, leaf_start):
+    """Split all records along the first chain; returns the parts to split further, as a stack, and their number."""
     root = root_part(records, rules)
     n, items, minimum = root.ids.shape[0], root.items.shape[0], rules.sizes[0]
     rank = np.zeros(rules.sizes[4], np.int32)
     stack = new_stack(n, items, items // minimum + 1, n // _WORD + 2)
     fresh = new_children(n, items, minimum)
-    at = split_once(root, rules, -1, 0, fresh, stack, (0, 0, 0, 0), order, leaf_start, records, rank)
+    none, zero = np.int64(-1), np.int64(0)  # bare literals would be types of their own, and compile everything again
+    at = split_once(root, rules, none, zero, fresh, stack, (zero, zero, zero, zero), order, leaf_start, records, rank)
     return stack, at[3]
 
 
 @kernel(types.void(_STACK, buffer(types.int64, 2), _RULES, _RECORDS, _INT32, _FLAGS))
-def solve_parts(stack, rows, rules, records, order, leaf_start):  # type: ignore[no-untyped-def]
+def solve_parts(stack, rows, rules, records, order, leaf_start):
     """Bring some parts of a stack (`rows` of it) down to leaves, in `order` and `leaf_start` at the parts' places."""
     rank = np.zeros(rules.sizes[4], np.int32)
     for i in range(rows.shape[0]):

@@ -10,7 +10,7 @@ _INSERTION = 24  # longest run that insertion sort orders faster than merging do
 
 
 @borrowing
-def sort_numbers(values):  # type: ignore[no-untyped-def]
+def sort_numbers(values):
     """Sort in place: short runs by insertion, long ones by heap. Numba's own sort makes a list on every call."""
     n = values.shape[0]
     if n > 2 * _INSERTION:
@@ -26,7 +26,7 @@ def sort_numbers(values):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def sort_by_heap(values):  # type: ignore[no-untyped-def]
+def sort_by_heap(values):
     """Sort in place, whatever the order, in n log n steps."""
     n = values.shape[0]
     start = n // 2
@@ -53,7 +53,7 @@ def sort_by_heap(values):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def compare_lists(values, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
+def compare_lists(values, a, a_end, b, b_end):
     """-1, 0 or 1: lexicographic order of values[a:a_end] and values[b:b_end], a prefix before its extension."""
     while a < a_end and b < b_end:
         if values[a] != values[b]:
@@ -66,7 +66,7 @@ def compare_lists(values, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def sort_lists(values, starts, ends, rows, other):  # type: ignore[no-untyped-def]
+def sort_lists(values, starts, ends, rows, other):
     """Put `rows` in lexicographic order of the lists values[starts[row]:ends[row]]; equal lists keep their order.
 
     `other` is scratch of at least the size of `rows`.
@@ -104,7 +104,7 @@ def sort_lists(values, starts, ends, rows, other):  # type: ignore[no-untyped-de
 
 
 @helper
-def order_lists(values, starts, ends, rows):  # type: ignore[no-untyped-def]
+def order_lists(values, starts, ends, rows):
     """`rows`, which must be rising, in lexicographic order of their lists of numbers from -1 up; equal lists by row.
 
     The first three numbers are packed into one key, so almost all comparisons are of integers that lie together.

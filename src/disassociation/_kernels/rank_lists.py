@@ -27,7 +27,7 @@ class Lists(NamedTuple):
 
 
 @helper
-def new_lists(clusters, capacity, width):  # type: ignore[no-untyped-def]
+def new_lists(clusters, capacity, width):
     """Room for lists with `capacity` members in all."""
     return Lists(
         np.zeros(clusters, np.int64),
@@ -39,7 +39,7 @@ def new_lists(clusters, capacity, width):  # type: ignore[no-untyped-def]
 
 
 @helper
-def close_list(lists, cluster, start, smallest_leaf):  # type: ignore[no-untyped-def]
+def close_list(lists, cluster, start, smallest_leaf):
     """End the list that begins at `start` with the sentinel."""
     lists.ranks[lists.used[0]] = _BELOW_ALL_RANKS + smallest_leaf
     lists.used[0] += 1
@@ -48,20 +48,20 @@ def close_list(lists, cluster, start, smallest_leaf):  # type: ignore[no-untyped
 
 
 @helper
-def drop_list(lists, cluster):  # type: ignore[no-untyped-def]
+def drop_list(lists, cluster):
     """Forget a list; its room is won back by the next compaction."""
     lists.starts[cluster] = 0
     lists.ends[cluster] = 0
 
 
 @helper
-def length(lists, cluster):  # type: ignore[no-untyped-def]
+def length(lists, cluster):
     """Members of a list, the sentinel left out."""
     return max(lists.ends[cluster] - lists.starts[cluster] - 1, 0)
 
 
 @helper
-def with_room(lists, needed):  # type: ignore[no-untyped-def]
+def with_room(lists, needed):
     """The same lists with room for `needed` more: themselves, or moved to an arena that is at most half full."""
     if lists.used[0] + needed <= lists.ranks.shape[0]:
         return lists
@@ -81,7 +81,7 @@ def with_room(lists, needed):  # type: ignore[no-untyped-def]
 
 
 @helper
-def contains(lists, cluster, rank):  # type: ignore[no-untyped-def]
+def contains(lists, cluster, rank):
     """Whether a list holds a rank, by bisection."""
     low, high = lists.starts[cluster], lists.ends[cluster] - 1
     while low < high:
@@ -94,8 +94,8 @@ def contains(lists, cluster, rank):  # type: ignore[no-untyped-def]
 
 
 @helper
-def join_lists(virtual, placed, terms, entries, a, b, joint, smallest):  # type: ignore[no-untyped-def]
-    """Make the joint cluster's virtual term chunk (both sides' less `terms`) and list of placed terms (both, and `terms`)."""
+def join_lists(virtual, placed, terms, entries, a, b, joint, smallest):
+    """Make the joint cluster's virtual term chunk (both sides' less `terms`) and list of placed terms (and `terms`)."""
     virtual = with_room(virtual, length(virtual, a) + length(virtual, b) + 1)
     start = virtual.used[0]
     i, j, t = virtual.starts[a], virtual.starts[b], 0

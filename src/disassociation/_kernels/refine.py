@@ -34,7 +34,7 @@ class Source(NamedTuple):
 
 
 @helper
-def block_entries(domains, block, keys, lifted):  # type: ignore[no-untyped-def]
+def block_entries(domains, block, keys, lifted):
     """The term-chunk entries of the block's leaves."""
     total = 0
     for i in range(block.shape[0]):
@@ -66,7 +66,7 @@ def block_entries(domains, block, keys, lifted):  # type: ignore[no-untyped-def]
 
 
 @helper
-def block_lists(domains, block, entries, rank, clusters):  # type: ignore[no-untyped-def]
+def block_lists(domains, block, entries, rank, clusters):
     """The leaves' virtual term chunks (data: support, first and last entry) and their placed terms, as rank lists."""
     b = block.shape[0]
     virtual = new_lists(2 * b, 4 * (entries.ranks.shape[0] + b), 3)
@@ -96,7 +96,7 @@ def block_lists(domains, block, entries, rank, clusters):  # type: ignore[no-unt
 
 
 @helper
-def block_clusters(domains, leaves, block, entries):  # type: ignore[no-untyped-def]
+def block_clusters(domains, leaves, block, entries):
     """The block's leaves as its first clusters."""
     b = block.shape[0]
     clusters = Clusters(
@@ -118,7 +118,7 @@ def block_clusters(domains, leaves, block, entries):  # type: ignore[no-untyped-
 
 
 @helper
-def lift(terms, entries, clusters):  # type: ignore[no-untyped-def]
+def lift(terms, entries, clusters):
     """Take the terms out of the term chunks under the new joint cluster."""
     for i in range(terms.shape[0]):
         for side in range(2, 4):
@@ -130,8 +130,8 @@ def lift(terms, entries, clusters):  # type: ignore[no-untyped-def]
 
 
 @helper
-def chunk_terms(terms, entries, placed, a, b):  # type: ignore[no-untyped-def]
-    """Terms by falling joint support, ties by code: those that conflict with nothing placed, and the others' codes and supports."""
+def chunk_terms(terms, entries, placed, a, b):
+    """Codes and supports of terms: those without conflict, by falling joint support, ties by code; and the others."""
     order = np.empty((terms.shape[0], 2), np.int64)
     lone = np.empty((terms.shape[0], 2), np.int64)
     free_size, lone_size = 0, 0
@@ -154,7 +154,7 @@ def chunk_terms(terms, entries, placed, a, b):  # type: ignore[no-untyped-def]
 
 
 @helper
-def build_chunks(terms, touched, source, entries, placed, a, b, scratch, k_m, clusters, rows):  # type: ignore[no-untyped-def]
+def build_chunks(terms, touched, source, entries, placed, a, b, scratch, k_m, clusters, rows):
     """Write the shared chunks of the cluster joined from a and b."""
     free, lone = chunk_terms(terms, entries, placed, a, b)
     for i in range(free.shape[0]):
@@ -168,7 +168,7 @@ def build_chunks(terms, touched, source, entries, placed, a, b, scratch, k_m, cl
 
 
 @helper
-def join(a, b, terms, touched, virtual, placed, entries, clusters, source, scratch, k_m, rows):  # type: ignore[no-untyped-def]
+def join(a, b, terms, touched, virtual, placed, entries, clusters, source, scratch, k_m, rows):
     """Replace clusters a and b by their joint cluster; returns the lists, which may have moved."""
     joint = clusters.used[0]
     clusters.used[0] += 1
@@ -182,7 +182,7 @@ def join(a, b, terms, touched, virtual, placed, entries, clusters, source, scrat
 
 
 @helper
-def one_pass(order, virtual, placed, entries, clusters, source, scratch, k_m, rows):  # type: ignore[no-untyped-def]
+def one_pass(order, virtual, placed, entries, clusters, source, scratch, k_m, rows):
     """Scan neighbours once and join what Equation 1 lets join; returns the clusters that stay, and the lists."""
     stay = np.empty_like(order)
     size = 0
@@ -195,8 +195,18 @@ def one_pass(order, virtual, placed, entries, clusters, source, scratch, k_m, ro
             terms, leaves = weigh(virtual, entries, clusters, scratch, a, b, k_m[0])
             if terms > 0:
                 virtual, placed = join(
-                    a, b, scratch.found[:terms], scratch.touched[:leaves],
-                    virtual, placed, entries, clusters, source, scratch, k_m, rows,
+                    a,
+                    b,
+                    scratch.found[:terms],
+                    scratch.touched[:leaves],
+                    virtual,
+                    placed,
+                    entries,
+                    clusters,
+                    source,
+                    scratch,
+                    k_m,
+                    rows,
                 )
                 i += 2
                 continue
@@ -208,7 +218,7 @@ def one_pass(order, virtual, placed, entries, clusters, source, scratch, k_m, ro
 
 
 @helper
-def next_order(stay, first, clusters, virtual):  # type: ignore[no-untyped-def]
+def next_order(stay, first, clusters, virtual):
     """Merge the clusters that stayed, still in order, with the new ones that have terms left."""
     fresh = np.empty(clusters.used[0] - first, np.int64)
     size = 0
@@ -225,8 +235,12 @@ def next_order(stay, first, clusters, virtual):  # type: ignore[no-untyped-def]
             i < stay.shape[0]
             and compare_lists(
                 virtual.ranks,
-                virtual.starts[stay[i]], virtual.ends[stay[i]], virtual.starts[fresh[j]], virtual.ends[fresh[j]],
-            ) < 0
+                virtual.starts[stay[i]],
+                virtual.ends[stay[i]],
+                virtual.starts[fresh[j]],
+                virtual.ends[fresh[j]],
+            )
+            < 0
         ):
             order[place] = stay[i]
             i += 1
@@ -247,7 +261,7 @@ _RESULT = types.Tuple((_INT64, _INT64, _ROWS))
 
 
 @kernel(_RESULT(_INT64, _KEYS, _RECORDS, _LEAVES, _DOMAINS, _INT32, types.UniTuple(types.int64, 2), _SCRATCH, _FLAGS))
-def refine_block(block, keys, records, leaves, domains, rank, k_m, scratch, lifted):  # type: ignore[no-untyped-def]
+def refine_block(block, keys, records, leaves, domains, rank, k_m, scratch, lifted):
     """Refine the leaves `block`, given in order of their keys, until nothing joins.
 
     Returns the parent of each cluster (leaves as in `block`, then joint clusters), each cluster's size, and the joint
@@ -282,8 +296,8 @@ def refine_block(block, keys, records, leaves, domains, rank, k_m, scratch, lift
 
 
 @borrowing
-def sort_keys(domains, leaf, rank, is_sensitive, packed, keys, at):  # type: ignore[no-untyped-def]
-    """Write a leaf's non-sensitive term-chunk terms by rank, from place `at` of the keys; returns how many there are."""
+def sort_keys(domains, leaf, rank, is_sensitive, packed, keys, at):
+    """Write a leaf's non-sensitive term-chunk terms by rank, from place `at` of the keys; returns their number."""
     size = 0
     first = domains.offsets[leaf]
     for place in range(first, domains.offsets[leaf + 1]):
@@ -298,7 +312,7 @@ def sort_keys(domains, leaf, rank, is_sensitive, packed, keys, at):  # type: ign
 
 
 @kernel(types.Tuple((_INT64, _KEYS))(_DOMAINS, _INT32, _FLAGS))
-def leaf_order(domains, rank, is_sensitive):  # type: ignore[no-untyped-def]
+def leaf_order(domains, rank, is_sensitive):
     """The leaves that have a term chunk, in order of their keys (ties by leaf number), and the keys of all leaves."""
     n = domains.leans.shape[0]
     total, widest = 0, 0

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from disassociation._kernels._jit import helper
-from disassociation._kernels.bits import new_search
 from disassociation._kernels.arrays import TERM_CHUNK
+from disassociation._kernels.bits import new_search
 from disassociation._kernels.chunks import divide, fill_masks, new_projection, project, write_chunk
 
 
 @helper
-def lifted_records(records, leaves, block, touched, entries, wanted):  # type: ignore[no-untyped-def]
-    """What the touched leaves' records hold of the wanted terms that are in their own leaf's term chunk, empty ones left out."""
+def lifted_records(records, leaves, block, touched, entries, wanted):
+    """What records of the touched leaves hold of wanted terms in their own leaf's term chunk; empty ones left out."""
     capacity = 0
     widest = 0
     for i in range(touched.shape[0]):
@@ -53,7 +53,7 @@ def lifted_records(records, leaves, block, touched, entries, wanted):  # type: i
 
 
 @helper
-def write_shared_chunks(gathered, free, lone, chunk_of, k_m, out, at):  # type: ignore[no-untyped-def]
+def write_shared_chunks(gathered, free, lone, chunk_of, k_m, out, at):
     """Append the rows of a joint cluster's shared chunks, chunks in order of their smallest term.
 
     `free` (t, 2): codes and supports of the terms without conflict, in the order in which they are tried; `lone`: those

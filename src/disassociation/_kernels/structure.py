@@ -12,12 +12,25 @@ from disassociation._kernels.ragged import compare_lists
 _MOST_RECORDS = 1 << 40
 
 # What first_fault returns; FAULTS in release_reader.py says it in words.
-FINE, PARENT, SIZE, TERM_ORDER, ROW_EMPTY, ROW_ORDER, ROW_COUNT, CHUNK_NUMBER, CHUNK_SIZE, OVERLAP, CHILDLESS, UNUSED = range(12)
+(
+    FINE,
+    PARENT,
+    SIZE,
+    TERM_ORDER,
+    ROW_EMPTY,
+    ROW_ORDER,
+    ROW_COUNT,
+    CHUNK_NUMBER,
+    CHUNK_SIZE,
+    OVERLAP,
+    CHILDLESS,
+    UNUSED,
+) = range(12)
 
 
 @helper
-def parents_fault(forest, leaves):  # type: ignore[no-untyped-def]
-    """Parents are joint clusters with greater numbers, so there is no cycle; sizes add up; every joint has two children."""
+def parents_fault(forest, leaves):
+    """Parents are joint clusters with greater numbers: no cycle; sizes add up; a joint has two children or more."""
     clusters = forest.parents.shape[0]
     below = np.zeros(clusters, np.int64)
     children = np.zeros(clusters, np.int64)
@@ -38,10 +51,10 @@ def parents_fault(forest, leaves):  # type: ignore[no-untyped-def]
 
 
 @helper
-def chunk_fault(rows, first, last, seen, mark):  # type: ignore[no-untyped-def]
+def chunk_fault(rows, first, last, seen, mark):
     """Rows of one chunk: terms rise, rows rise, counts are positive, no term is in an earlier chunk of the cluster.
 
-    `seen[term]` holds the last `mark` (one for each chunk) the term was met with; marks of a cluster start at `mark[0]`.
+    `seen[term]` holds the last `mark` (one for each chunk) the term was met with; a cluster's start at `mark[0]`.
     """
     total = 0
     for row in range(first, last):
@@ -64,8 +77,8 @@ def chunk_fault(rows, first, last, seen, mark):  # type: ignore[no-untyped-def]
 
 
 @helper
-def cluster_fault(forest, cluster, leaves, seen, mark):  # type: ignore[no-untyped-def]
-    """The chunks of one cluster, in order of their smallest terms, and its term chunk, are disjoint and fit its size."""
+def cluster_fault(forest, cluster, leaves, seen, mark):
+    """A cluster's chunks, in order of their smallest terms, and its term chunk are disjoint and fit its size."""
     rows = forest.rows
     row, stop = rows.cluster_offsets[cluster], rows.cluster_offsets[cluster + 1]
     if cluster >= leaves and row == stop:
@@ -110,7 +123,7 @@ _FOREST = types.NamedTuple((_INT64, _INT64, _INT64, _INT32, _ROWS), Forest)
 
 
 @kernel(types.UniTuple(types.int64, 2)(_FOREST, types.int64))
-def first_fault(forest, terms):  # type: ignore[no-untyped-def]
+def first_fault(forest, terms):
     """The first way in which a forest is malformed, and the cluster; FINE if in none. Linear."""
     leaves = forest.term_offsets.shape[0] - 1
     fault, cluster = parents_fault(forest, leaves)

@@ -1,4 +1,4 @@
-"""Vertical partitioning of leaves: which terms share a record chunk, which stay in the term chunk, and the subrecords."""
+"""Vertical partitioning of leaves: which terms share a record chunk, which stay in the term chunk; subrecords."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Desk(NamedTuple):
 
 
 @borrowing
-def leaf_terms(items, counts, terms):  # type: ignore[no-untyped-def]
+def leaf_terms(items, counts, terms):
     """Write the distinct codes of `items` to `terms`, rising, with how often each occurs in `counts`."""
     size = 0
     for place in range(items.shape[0]):
@@ -42,8 +42,8 @@ def leaf_terms(items, counts, terms):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def pick_candidates(terms, desk, is_sensitive, group, k):  # type: ignore[no-untyped-def]
-    """Write the terms that may be in record chunks to `desk.candidates`: falling support, ties by code, groups together."""
+def pick_candidates(terms, desk, is_sensitive, group, k):
+    """Write terms that may be in record chunks to `desk.candidates`: falling support, ties by code, groups together."""
     chosen, counts = desk.candidates, desk.counts
     size = 0
     for i in range(terms.shape[0]):
@@ -62,7 +62,7 @@ def pick_candidates(terms, desk, is_sensitive, group, k):  # type: ignore[no-unt
 
 
 @borrowing
-def bring_together(chosen, size, group, spare):  # type: ignore[no-untyped-def]
+def bring_together(chosen, size, group, spare):
     """Move each group's terms right behind the first of them."""
     for i in range(size):
         spare[i] = chosen[i]
@@ -79,7 +79,7 @@ def bring_together(chosen, size, group, spare):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def covers_enough(masks, number, chunks, n, k, m):  # type: ignore[no-untyped-def]
+def covers_enough(masks, number, chunks, n, k, m):
     """G2 for an empty term chunk: v >= 1 record chunks with sum |C_i| >= n + k (h - 1), h = min(m, v)."""
     total, v = 0, 0
     for chunk in range(chunks):
@@ -96,7 +96,7 @@ def covers_enough(masks, number, chunks, n, k, m):  # type: ignore[no-untyped-de
 
 
 @borrowing
-def repair(candidates, number, counts):  # type: ignore[no-untyped-def]
+def repair(candidates, number, counts):
     """Move the least frequent candidate (ties: greatest code) to the term chunk."""
     least = 0
     for i in range(1, candidates.shape[0]):
@@ -107,7 +107,7 @@ def repair(candidates, number, counts):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def has_filler(terms, chunk_of, is_sensitive):  # type: ignore[no-untyped-def]
+def has_filler(terms, chunk_of, is_sensitive):
     """Whether the term chunk holds a term that is not sensitive."""
     for i in range(terms.shape[0]):
         if chunk_of[terms[i]] == TERM_CHUNK and not (is_sensitive.shape[0] > 0 and is_sensitive[terms[i]]):
@@ -116,7 +116,7 @@ def has_filler(terms, chunk_of, is_sensitive):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def assign_chunks(desk, n, size, terms, masks, is_sensitive, k_m, search):  # type: ignore[no-untyped-def]
+def assign_chunks(desk, n, size, terms, masks, is_sensitive, k_m, search):
     """Fill `desk.chunk_of` for the terms of a leaf, chunks numbered by smallest term; returns (chunks, leans)."""
     k, m = k_m
     chunk_of = desk.chunk_of
@@ -146,7 +146,7 @@ def assign_chunks(desk, n, size, terms, masks, is_sensitive, k_m, search):  # ty
 
 
 @borrowing
-def record_domains(desk, terms, at, domains):  # type: ignore[no-untyped-def]
+def record_domains(desk, terms, at, domains):
     """Note where the terms of a leaf went, and clear the desk of them."""
     for i in range(terms.shape[0]):
         code = terms[i]
@@ -157,7 +157,7 @@ def record_domains(desk, terms, at, domains):  # type: ignore[no-untyped-def]
 
 
 @helper
-def new_desk(records, leaves, terms):  # type: ignore[no-untyped-def]
+def new_desk(records, leaves, terms):
     """A desk for the largest of some leaves, and how many occurrences they have in all."""
     total, most, longest = 0, 0, 0
     for leaf in range(leaves.offsets.shape[0] - 1):
@@ -182,7 +182,7 @@ def new_desk(records, leaves, terms):  # type: ignore[no-untyped-def]
 
 
 @helper
-def new_results(leaves, occurrences):  # type: ignore[no-untyped-def]
+def new_results(leaves, occurrences):
     """Room for the domains and rows of leaves; what is not needed is never touched and so costs nothing."""
     domains = Domains(
         np.zeros(leaves + 1, np.int64),
@@ -210,7 +210,7 @@ _ROWS = types.NamedTuple((_INT64, _INT32, _INT32, _INT64, _INT32), Rows)
 
 
 @kernel(types.Tuple((_DOMAINS, _ROWS))(_RECORDS, _LEAVES, _INT32, types.UniTuple(types.int64, 2), types.int64))
-def partition_leaves(records, leaves, group, k_m, terms):  # type: ignore[no-untyped-def]
+def partition_leaves(records, leaves, group, k_m, terms):
     """Partition some leaves (their records anywhere); linear in their occurrences but for the k^m tests."""
     leaf_count = leaves.offsets.shape[0] - 1
     desk, occurrences = new_desk(records, leaves, terms)
@@ -239,7 +239,5 @@ def partition_leaves(records, leaves, group, k_m, terms):  # type: ignore[no-unt
         used += size
         domains.offsets[leaf + 1] = used
         rows.cluster_offsets[leaf + 1] = row
-    kept = Domains(
-        domains.offsets, domains.terms[:used], domains.chunks[:used], domains.supports[:used], domains.leans
-    )
+    kept = Domains(domains.offsets, domains.terms[:used], domains.chunks[:used], domains.supports[:used], domains.leans)
     return kept, trim_rows(rows, row, item)

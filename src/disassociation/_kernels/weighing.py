@@ -49,8 +49,8 @@ class Scratch(NamedTuple):
 
 
 @borrowing
-def common_terms(virtual, a, b, k, found):  # type: ignore[no-untyped-def]
-    """Write the terms of both virtual term chunks with joint support of at least k to `found`, by rank; returns how many."""
+def common_terms(virtual, a, b, k, found):
+    """Write the terms both virtual term chunks hold, with joint support of at least k, to `found`; returns how many."""
     i, j = virtual.starts[a], virtual.starts[b]
     i_end, j_end = virtual.ends[a] - 1, virtual.ends[b] - 1
     size = 0
@@ -70,7 +70,7 @@ def common_terms(virtual, a, b, k, found):  # type: ignore[no-untyped-def]
 
 
 @borrowing
-def count_shares(terms, entries, shares, touched):  # type: ignore[no-untyped-def]
+def count_shares(terms, entries, shares, touched):
     """Count in `shares` how many of the terms each leaf has; returns how many leaves were `touched`."""
     size = 0
     for i in range(terms.shape[0]):
@@ -87,7 +87,7 @@ def count_shares(terms, entries, shares, touched):  # type: ignore[no-untyped-de
 
 
 @borrowing
-def spare_leaning(terms, size, entries, clusters, shares, touched, supports):  # type: ignore[no-untyped-def]
+def spare_leaning(terms, size, entries, clusters, shares, touched, supports):
     """G2: drop from `terms[:size]` those that leaning leaves cannot lose; returns how many stay."""
     spared = 0
     for i in range(touched.shape[0]):
@@ -123,7 +123,7 @@ def spare_leaning(terms, size, entries, clusters, shares, touched, supports):  #
 
 
 @borrowing
-def weigh(virtual, entries, clusters, scratch, a, b, k):  # type: ignore[no-untyped-def]
+def weigh(virtual, entries, clusters, scratch, a, b, k):
     """Write the refining terms of a join to `scratch.found` and the leaves they touch to `scratch.touched`.
 
     Returns how many of each; no terms if Equation 1 says no.

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 _FORMATS = "auto, fimi, basket, long, list, spmf, quest or json"
 
 Format = Annotated[str, typer.Option("--format", help=f"Format of the records: {_FORMATS}.")]
-Separator = Annotated[str | None, typer.Option("--sep", help="Separator of basket and long files.", show_default="by name")]
+Separator = Annotated[
+    str | None, typer.Option("--sep", help="Separator of basket and long files.", show_default="by name")
+]
 Encoding = Annotated[str, typer.Option(help="Encoding of text files.")]
 TransactionColumn = Annotated[str | None, typer.Option(help="Long format: the column that names the record.")]
 ItemColumn = Annotated[str | None, typer.Option(help="Long format: the column of terms. List format: the list column.")]

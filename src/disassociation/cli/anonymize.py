@@ -26,7 +26,9 @@ def register(app: typer.Typer) -> None:
 
 
 def anonymize(
-    source: Annotated[str, typer.Argument(metavar="INPUT", help="Records in any format, .gz and .zst too; - is stdin.")],
+    source: Annotated[
+        str, typer.Argument(metavar="INPUT", help="Records in any format, .gz and .zst too; - is stdin.")
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="The release: a directory that must not exist yet.")],
     k: Annotated[int, typer.Option("-k", help="Candidate records that must remain for everyone.")] = 5,
     m: Annotated[int, typer.Option("-m", help="Terms of a record an adversary may know.")] = 2,

@@ -10,7 +10,7 @@ demo: $(VENV)/.demo
 
 test: $(VENV)/.test check
 	@echo "== tests"
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n auto
 
 check: $(VENV)/.test
 	@echo "== style";  $(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -14,13 +14,13 @@ __all__ = ["even_shares", "run_shares"]
 _SHARES_PER_THREAD = 8
 
 
-def even_shares(weights_before: NDArray[np.int64], threads: int) -> list[tuple[int, int]]:
-    """Cut jobs into ranges of about equal weight; ``weights_before[i]`` is the weight of all jobs before job i's end."""
-    jobs = len(weights_before)
+def even_shares(weights_up_to: NDArray[np.int64], threads: int) -> list[tuple[int, int]]:
+    """Cut jobs into ranges of about equal weight; ``weights_up_to[i]`` is the weight of jobs 0 to i."""
+    jobs = len(weights_up_to)
     if threads <= 1 or jobs <= 1:
         return [(0, jobs)] if jobs else []
-    goals = np.linspace(0, int(weights_before[-1]), threads * _SHARES_PER_THREAD + 1)[1:-1]
-    cuts = np.unique(np.concatenate([[0], np.searchsorted(weights_before, goals), [jobs]]))
+    goals = np.linspace(0, int(weights_up_to[-1]), threads * _SHARES_PER_THREAD + 1)[1:-1]
+    cuts = np.unique(np.concatenate([[0], np.searchsorted(weights_up_to, goals), [jobs]]))
     return [(int(a), int(b)) for a, b in pairwise(cuts)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from disassociation._kernels.arrays import TERM_CHUNK, Domains, Forest, Joints, Leaves, Rows
 from disassociation.vertical import stack_rows
@@ -24,11 +25,11 @@ def assemble_forest(leaves: Leaves, domains: Domains, rows: Rows, joints: Joints
         sizes = np.concatenate([sizes, joints.sizes])
         rows = stack_rows([rows, joints.rows])
     before = np.concatenate([[0], np.cumsum(in_term_chunk)])
-    return canonical_forest(
-        Forest(parents, sizes, before[domains.offsets].astype(np.int64), domains.terms[in_term_chunk], rows), terms
-    )
+    term_offsets = before[domains.offsets].astype(np.int64)
+    forest: Forest = canonical_forest(Forest(parents, sizes, term_offsets, domains.terms[in_term_chunk], rows), terms)
+    return forest
 
 
-def _shifted(parents: np.ndarray, leaves: int) -> np.ndarray:
+def _shifted(parents: NDArray[np.int64], leaves: int) -> NDArray[np.int64]:
     """Joint cluster numbers as cluster numbers, which count the leaves first."""
     return np.where(parents >= 0, parents + leaves, -1)

@@ -54,15 +54,17 @@ def find_violations(release: Release) -> list[Violation]:
     for cluster, chunk in zip(*kernels.rare_chunks(forest, terms, k, m), strict=True):
         what = f"an itemset of at most {m} terms is in fewer than {k} subrecords"
         found.append(Violation("G1" if cluster < release.leaves else "G3", int(cluster), int(chunk), what))
-    for leaf in kernels.uncovered_leaves(forest, k, m):
-        found.append(Violation("G2", int(leaf), None, "no term chunk, and too few subrecords to fill its records"))
+    found += [
+        Violation("G2", int(leaf), None, "no term chunk, and too few subrecords to fill its records")
+        for leaf in kernels.uncovered_leaves(forest, k, m)
+    ]
     kept_clusters, kept_chunks, clusters, chunks = kernels.shared_chunk_conflicts(forest, terms)
     for cluster, chunk in zip(kept_clusters, kept_chunks, strict=True):
         found.append(Violation("S2", int(cluster), int(chunk), "a term of it is still in a term chunk below"))
     for cluster, chunk in zip(clusters, chunks, strict=True):
-        what = _conflict_fault(release, int(cluster), int(chunk))
-        if what:
-            found.append(Violation("G3", int(cluster), int(chunk), what))
+        fault = _conflict_fault(release, int(cluster), int(chunk))
+        if fault:
+            found.append(Violation("G3", int(cluster), int(chunk), fault))
     return found
 
 
@@ -108,7 +110,7 @@ def _chunk_bag(release: Release, cluster: int, chunk: int) -> Counter[Subrecord]
 
 
 def _forbidden_terms(release: Release, joint: int, domain: Subrecord) -> dict[int, Subrecord]:
-    """For every leaf under a joint cluster, the terms of `domain` it has elsewhere: no subrecord with one may go there."""
+    """For every leaf under a joint cluster, the terms of `domain` it has elsewhere: none of them may go there."""
     forest, rows = release.forest, release.forest.rows
     children: dict[int, list[int]] = {}
     for cluster, parent in enumerate(forest.parents.tolist()):

@@ -9,8 +9,8 @@ __all__ = ["data_card"]
 _CARD = """\
 # A disassociated data set
 
-Every record of the original is a set of terms (things one person bought, searched, was diagnosed with). This release keeps all
-original terms and hides which rare combinations of them stood in the same record. It was made with
+Every record of the original is a set of terms (things one person bought, searched, was diagnosed with). This release
+keeps all original terms and hides which rare combinations of them stood in the same record. It was made with
 [disassociation](https://pypi.org/project/disassociation/), format version 1.
 
 | | |
@@ -22,24 +22,25 @@ original terms and hides which rare combinations of them stood in the same recor
 
 ## What is promised
 
-Someone who knows up to {m} term{m_plural} of a person cannot narrow her record down to fewer than {k} candidates: for every set of up to
-{m} term{m_plural} that some record held, there is a possible original data set, consistent with everything in this release, in which at least
-{k} records of that record's cluster hold the set.{l_promise}
+Someone who knows up to {m} term{m_plural} of a person cannot narrow her record down to fewer than {k} candidates:
+for every set of up to {m} term{m_plural} that some record held, there is a possible original data set, consistent
+with everything in this release, in which at least {k} records of that record's cluster hold the set.{l_promise}
 
 ## What is not promised
 
 * It is a statement about what is published: *some* possible original has {k} such records, not every one.
-* Nothing is promised about someone who knows more than {m} term{m_plural} of a person, or that a term is *not* in a record.
+* Nothing is promised about someone who knows more than {m} term{m_plural} of a person, or that a term is *not* in a
+  record.
 * A term held by nearly all records of a cluster can be inferred for everyone known to be in it.
 * Releases of overlapping data do not add up to a safe one: do not publish two.
 
 ## The files
 
-* `clusters.parquet`: `cluster`, `parent` (null at a root), `size` (records), `terms` (a leaf's term chunk: each of these terms is in at
-  least one of the leaf's records, nobody says in which; null for a joint cluster).
-* `subrecords.parquet`: `cluster`, `chunk`, `terms`, `count`. A chunk holds, for the terms of its own domain, what each record has of
-  them, as a bag. Nothing links the rows of one chunk to the rows of another. Chunks of a joint cluster belong to records of the
-  leaves under it.
+* `clusters.parquet`: `cluster`, `parent` (null at a root), `size` (records), `terms` (a leaf's term chunk: each of its
+  terms is in at least one of the leaf's records, nobody says in which; null for a joint cluster).
+* `subrecords.parquet`: `cluster`, `chunk`, `terms`, `count`. A chunk holds, for the terms of its own domain, what each
+  record has of them, as a bag. Nothing links the rows of one chunk to the rows of another. Chunks of a joint cluster
+  belong to records of the leaves under it.
 * `manifest.json`: the parameters, and size and SHA-256 of the files.
 
 All is in canonical order, which says nothing about the order of the original records.
@@ -81,8 +82,8 @@ release = da.open_release(".")
 
 _L_PROMISE = """
 
-Terms declared sensitive by the publisher stand in term chunks only, in clusters of at least {l} records, and none of them is in more
-than one in {l} of its cluster's records."""
+Terms declared sensitive by the publisher stand in term chunks only, in clusters of at least {l} records, and none of
+them is in more than one in {l} of its cluster's records."""
 
 
 def data_card(release: Release) -> str:

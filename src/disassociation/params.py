@@ -13,9 +13,10 @@ from disassociation._types import Flags, Terms
 from disassociation.errors import ParameterError
 from disassociation.records import Transactions
 
-__all__ = ["METHODS", "Parameters", "Rules"]
+__all__ = ["METHODS", "Parameters", "Rules", "require_whole"]
 
 METHODS = ("default", "paper")
+_MOST = (1 << 31) - 1  # what kernels and the release format take
 _DEFAULT_CLUSTER_SIZE = 10
 _PAPER_CLUSTER_SIZE = 30
 
@@ -34,16 +35,16 @@ class Parameters:
     method: str = "default"
 
     def __post_init__(self) -> None:
-        _require_whole("k", self.k, 2)
-        _require_whole("m", self.m, 1)
+        require_whole("k", self.k, 2)
+        require_whole("m", self.m, 1)
         if self.l is not None:
-            _require_whole("l", self.l, 2)
+            require_whole("l", self.l, 2)
             if not self.sensitive:
                 raise ParameterError(
                     "l asks for diverse sensitive terms, but none are named; name them, or leave l out"
                 )
         if self.max_cluster_size is not None:
-            _require_whole("max_cluster_size", self.max_cluster_size, 1)
+            require_whole("max_cluster_size", self.max_cluster_size, 1)
             if self.max_cluster_size < self.minimum:
                 raise ParameterError(
                     f"max_cluster_size is {self.max_cluster_size}, but every cluster needs at least {self.minimum} "
@@ -122,11 +123,14 @@ class Rules:
     refine: bool
 
 
-def _require_whole(name: str, value: object, least: int) -> None:
+def require_whole(name: str, value: object, least: int, most: int = _MOST) -> None:
+    """Refuse what is not a whole number within bounds."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise ParameterError(f"{name} must be a whole number")
     if value < least:
         raise ParameterError(f"{name} must be at least {least}, not {value}")
+    if value > most:
+        raise ParameterError(f"{name} must be at most {most:,}")
 
 
 def _codes(terms: Collection[str] | Iterable[str], vocabulary: pa.StringArray) -> Terms:

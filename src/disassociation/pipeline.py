@@ -12,7 +12,7 @@ from disassociation.assemble import assemble_forest
 from disassociation.check import find_violations
 from disassociation.errors import GuaranteeError, ParameterError
 from disassociation.horizontal import partition_records
-from disassociation.params import Parameters
+from disassociation.params import Parameters, require_whole
 from disassociation.records import Transactions
 from disassociation.refine import refine_leaves
 from disassociation.release import Release
@@ -22,6 +22,8 @@ __all__ = ["STEPS", "disassociate", "make_release"]
 
 STEPS = ("horizontal", "vertical", "refine", "assemble", "check")
 """The stages after reading, in order; what a progress callback is told."""
+
+_MOST_THREADS = 1024
 
 
 def disassociate(
@@ -88,8 +90,8 @@ def make_release(
     progress: Callable[[str], None] | None = None,
 ) -> Release:
     """Run the stages on records already read; every release made here has passed the check."""
-    if threads is not None and threads < 1:
-        raise ParameterError(f"threads must be at least 1, not {threads}")
+    if threads is not None:
+        require_whole("threads", threads, 1, _MOST_THREADS)
     threads = threads or _usable_cores()
     tell = progress or (lambda step: None)
     rules = parameters.rules_for(data)
@@ -102,7 +104,8 @@ def make_release(
     joints = refine_leaves(data, leaves, domains, rules, threads) if rules.refine else None
     tell("assemble")
     forest = assemble_forest(leaves, domains, rows, joints, terms)
-    release = Release(parameters.k, parameters.m, parameters.l, None, data.vocabulary, forest)
+    l = None if parameters.l is None else int(parameters.l)  # noqa: E741
+    release = Release(int(parameters.k), int(parameters.m), l, None, data.vocabulary, forest)
     tell("check")
     _require_sound(data, release)
     return release

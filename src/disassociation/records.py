@@ -69,7 +69,8 @@ class Transactions:
 
     def _check(self) -> None:
         """Assert every invariant; for tests and debugging."""
-        assert self.offsets[0] == 0 and self.offsets[-1] == len(self.items)
+        assert self.offsets[0] == 0
+        assert self.offsets[-1] == len(self.items)
         assert (np.diff(self.offsets) > 0).all(), "an empty record"
         rising = np.diff(self.items.astype(np.int64)) > 0
         boundaries = self.offsets[1:-1] - 1

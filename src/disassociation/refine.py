@@ -36,7 +36,7 @@ def refine_leaves(data: Transactions, leaves: Leaves, domains: Domains, rules: R
         scratch = Scratch(
             np.zeros(terms, np.int64),
             np.zeros(terms, np.bool_),
-            np.full(terms, TERM_CHUNK, np.int32),
+            np.full(terms, -1, np.int32),
             np.zeros(BLOCK_SIZE, np.int64),
             np.zeros(BLOCK_SIZE, np.int64),
             np.empty((terms, 4), np.int64),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from disassociation._kernels.arrays import Forest
 
@@ -38,7 +39,7 @@ SUBRECORDS_SCHEMA = pa.schema(
 class Release:
     """A disassociated data set: what may be published, and nothing else.
 
-    ``clusters`` and ``subrecords`` are the two tables of the release as Arrow tables, exactly as they stand in the files.
+    ``clusters`` and ``subrecords`` are its two tables as Arrow tables, exactly as they stand in the files.
 
     Examples:
         >>> import disassociation as da
@@ -57,7 +58,7 @@ class Release:
     forest: Forest  # everything else, in codes
 
     def __post_init__(self) -> None:
-        for array in (*self.forest[:4], *self.forest.rows):
+        for array in self._arrays:
             array.flags.writeable = False
 
     def __repr__(self) -> str:
@@ -75,15 +76,14 @@ class Release:
         return (
             (self.k, self.m, self.l, self.max_confidence) == (other.k, other.m, other.l, other.max_confidence)
             and self.vocabulary.equals(other.vocabulary)
-            and all(
-                np.array_equal(mine, theirs)
-                for mine, theirs in zip(
-                    (*self.forest[:4], *self.forest.rows), (*other.forest[:4], *other.forest.rows), strict=True
-                )
-            )
+            and all(np.array_equal(mine, theirs) for mine, theirs in zip(self._arrays, other._arrays, strict=True))
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return *self.forest[:4], *self.forest.rows
 
     @property
     def leaves(self) -> int:
@@ -102,7 +102,7 @@ class Release:
 
     @cached_property
     def clusters(self) -> pa.Table:
-        """One row a cluster, leaves first: ``cluster``, ``parent``, ``size``, ``terms`` (the term chunk; null for a joint)."""
+        """One row a cluster, leaves first: ``cluster``, ``parent``, ``size``, ``terms`` (its term chunk, or null)."""
         return _decoded(clusters_table(self), CLUSTERS_SCHEMA)
 
     @cached_property

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from disassociation._kernels.arrays import Forest, Rows
 from disassociation.errors import FormatError
 from disassociation.release import CLUSTERS_SCHEMA, SUBRECORDS_SCHEMA, Release
-from disassociation.release_writer import FORMAT, PARTIAL, VERSION
+from disassociation.release_writer import FILES, FORMAT, PARTIAL, VERSION
 
 __all__ = ["open_release"]
 
 _MANIFEST_LIMIT = 1 << 20
-_FILES = ("README.md", "clusters.parquet", "subrecords.parquet")
 _MOST = {"clusters": 1 << 31, "records": 1 << 40, "terms": 1 << 31}
 _WORST_EXPANSION = 4_000
 """A Parquet file that claims to unpack to more than this many times its size is taken for an attack."""
@@ -53,7 +52,7 @@ def open_release(path: str | Path) -> Release:
     if not folder.is_dir():
         raise FormatError(f"{folder}: not a release directory; give the directory that holds manifest.json")
     manifest = _manifest(folder)
-    for name in _FILES:
+    for name in FILES:
         _check_file(folder, name, manifest["files"][name])
     clusters = _table(folder, "clusters.parquet", CLUSTERS_SCHEMA)
     subrecords = _table(folder, "subrecords.parquet", SUBRECORDS_SCHEMA)
@@ -73,6 +72,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
     """The manifest, every field of the right type and within bounds."""
     path = folder / "manifest.json"
     try:
+        if path.is_symlink() or not path.is_file():
+            raise FormatError(f"{path}: missing, or not a plain file; this is not a release")
         if path.stat().st_size > _MANIFEST_LIMIT:
             raise FormatError(f"{path}: far too large for a manifest; this is not a release")
         manifest = json.loads(path.read_text(encoding="utf-8"))
@@ -92,7 +93,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
         and (confidence is None or (type(confidence) in (int, float) and 0 < confidence <= 1))
         and all(_whole(manifest.get(name), 0, most) for name, most in _MOST.items())
         and isinstance(manifest.get("files"), dict)
-        and sorted(manifest["files"]) == sorted(_FILES)
+        and sorted(manifest["files"]) == sorted(FILES)
+        and isinstance(manifest.get("software"), str)
     )
     if not fine:
         raise FormatError(f"{path}: a field is missing, of the wrong type or out of range; get a fresh copy")
@@ -126,8 +128,7 @@ def _table(folder: Path, name: str, schema: pa.Schema) -> pa.Table:
     path = folder / name
     try:
         file = pq.ParquetFile(path, read_dictionary=["terms.list.element"])
-        claimed = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
-        if claimed > _WORST_EXPANSION * path.stat().st_size:
+        if _unpacked_size(file.metadata) > _WORST_EXPANSION * path.stat().st_size:
             raise FormatError(f"{path}: claims to unpack to far more than its size; this is not a release")
         found = file.schema_arrow
         if found.names != schema.names or any(
@@ -141,6 +142,16 @@ def _table(folder: Path, name: str, schema: pa.Schema) -> pa.Table:
         if not field.nullable and table.column(field.name).null_count:
             raise FormatError(f"{path}: a value is missing in column {field.name}; get a fresh copy")
     return table
+
+
+def _unpacked_size(metadata: pq.FileMetaData) -> int:
+    """Bytes a file says it unpacks to: as encoded, or eight a value, because equal values cost nothing encoded."""
+    size = 0
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        values = sum(group.column(j).num_values for j in range(group.num_columns))
+        size += max(group.total_byte_size, 8 * max(values, 4 * group.num_rows))
+    return size
 
 
 def _plain(kind: pa.DataType) -> str:
@@ -167,8 +178,8 @@ def _forest(folder: Path, clusters: pa.Table, subrecords: pa.Table) -> tuple[pa.
     if len(owners) and (owners[0] < 0 or owners[-1] >= len(numbers) or (np.diff(owners) < 0).any()):
         raise FormatError(f"{folder}: subrecords are not in the order of their clusters; get a fresh copy")
     counts = subrecords["count"].to_numpy()
-    if len(counts) and counts.max() >= 1 << 31:
-        raise FormatError(f"{folder}: a count is larger than any cluster can hold; get a fresh copy")
+    if len(counts) and not 1 <= counts.min() <= counts.max() < 1 << 31:
+        raise FormatError(f"{folder}: a count is not positive, or larger than any cluster can hold; get a fresh copy")
     forest = Forest(
         clusters["parent"].fill_null(-1).to_numpy().astype(np.int64, copy=True),
         clusters["size"].to_numpy().astype(np.int64, copy=True),
@@ -207,6 +218,7 @@ def _offsets(lists: pa.ListArray) -> NDArray[np.int64]:
 def _shared_codes(folder: Path, columns: list[pa.ListArray]) -> tuple[pa.StringArray, list[NDArray[np.int32]]]:
     """The vocabulary of all columns in UTF-8 byte order, and each column's terms as ranks in it."""
     flat = [column.flatten() for column in columns]
+    flat = [values if pa.types.is_dictionary(values.type) else values.dictionary_encode() for values in flat]
     if any(values.null_count for values in flat):
         raise FormatError(f"{folder}: a term is missing; get a fresh copy of the release")
     words = pa.chunked_array([values.dictionary for values in flat], pa.string())

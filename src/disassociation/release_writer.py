@@ -20,10 +20,13 @@ from disassociation.data_card import data_card
 from disassociation.errors import InputError, ParameterError
 from disassociation.release import Release, clusters_table, subrecords_table
 
-__all__ = ["FORMAT", "PARTIAL", "VERSION", "json_pieces", "write_release"]
+__all__ = ["FILES", "FORMAT", "PARTIAL", "VERSION", "check_target", "json_pieces", "write_release"]
 
 FORMAT = "disassociation-release"
 VERSION = 1
+FILES = ("README.md", "clusters.parquet", "subrecords.parquet")
+"""The files of a release beside its manifest."""
+
 PARTIAL = ".partial"
 """How the name of an unfinished release ends; nothing with such a name is ever opened."""
 
@@ -33,17 +36,9 @@ _ROW_GROUP = 1 << 18
 def write_release(release: Release, path: str | Path, *, overwrite: bool = False) -> None:
     """Write the files under a temporary name beside ``path``, flush them, and rename the directory into place."""
     target = Path(path)
-    if not target.name:
-        raise ParameterError(f"{target}: not a name for a release; give one such as pos.release")
-    if target.exists() and not overwrite:
-        raise ParameterError(f"{target}: exists already; choose another name, or ask to overwrite it")
-    if target.exists() and not _may_replace(target):
-        raise ParameterError(f"{target}: is not a release, so it is not overwritten; choose another name")
-    parent = target.parent
-    if not parent.is_dir():
-        raise InputError(f"{parent}: no such directory; create it first")
+    check_target(target, overwrite=overwrite)
     remove_leftovers(target)
-    partial = parent / f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}{PARTIAL}"
+    partial = target.parent / f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}{PARTIAL}"
     try:
         partial.mkdir()
         _write_files(release, partial)
@@ -52,6 +47,19 @@ def write_release(release: Release, path: str | Path, *, overwrite: bool = False
         raise InputError(f"{target}: cannot be written ({error.strerror or error}); nothing was published") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def check_target(target: Path, *, overwrite: bool) -> None:
+    """Refuse a place where no release can go; worth asking before the work begins."""
+    if target.name in ("", "..") or target.name.endswith(PARTIAL) or "\0" in target.name:
+        raise ParameterError(f"{target}: not a name for a release; give one such as pos.release")
+    if not target.parent.is_dir():
+        raise InputError(f"{target.parent}: no such directory; create it first")
+    if os.path.lexists(target):
+        if not overwrite:
+            raise ParameterError(f"{target}: exists already; choose another name, or ask to overwrite it")
+        if not _may_replace(target):
+            raise ParameterError(f"{target}: not a release and nothing else, so not replaced; choose another name")
 
 
 def remove_leftovers(target: Path) -> None:
@@ -78,12 +86,17 @@ def _is_running(process: int) -> bool:
 
 
 def _may_replace(target: Path) -> bool:
-    """Only a release, or an empty directory, is ever overwritten."""
-    return (
-        target.is_dir()
-        and not target.is_symlink()
-        and ((target / "manifest.json").is_file() or not any(target.iterdir()))
-    )
+    """Only a release in which there is nothing else, or an empty directory, is ever overwritten."""
+    if target.is_symlink() or not target.is_dir():
+        return False
+    names = {entry.name for entry in target.iterdir()}
+    if not names or names - {"manifest.json", *FILES}:
+        return not names
+    try:
+        manifest = json.loads((target / "manifest.json").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
 
 
 def _write_files(release: Release, folder: Path) -> None:
@@ -144,7 +157,7 @@ def _put_in_place(partial: Path, target: Path) -> None:
         target.rename(old)
         try:
             partial.rename(target)
-        except OSError:
+        except BaseException:
             old.rename(target)
             raise
         shutil.rmtree(old, ignore_errors=True)

@@ -37,17 +37,46 @@ def new_projection(occurrences, chunks):
     )
 
 
+class Held(NamedTuple):
+    """The occurrences of candidates, record after record: which record, and which candidate."""
+
+    records: NDArray[np.int32]
+    slots: NDArray[np.int32]
+
+
+@helper
+def new_held(occurrences):
+    """Room for so many, and one more: an occurrence is written before it is known whether it counts."""
+    return Held(np.empty(occurrences + 1, np.int32), np.empty(occurrences + 1, np.int32))
+
+
 @borrowing
-def fill_masks(offsets, items, candidates, slots, masks):
-    """Set in `masks`, all zero, the records of each candidate, and number the candidates in `slots` (terms,)."""
+def number_candidates(candidates, slots):
+    """Number the candidates in `slots` (terms,)."""
     for i in range(candidates.shape[0]):
         slots[candidates[i]] = i
+
+
+@borrowing
+def find_held(offsets, items, slots, held):
+    """Write the occurrences whose code has a candidate number in `slots` (terms,), -1 for none; returns how many."""
+    size = 0
     for record in range(offsets.shape[0] - 1):
-        bit = np.uint64(1) << np.uint64(record & 63)
         for place in range(offsets[record], offsets[record + 1]):
+            # Without a branch, which would be mispredicted half the time.
             slot = slots[items[place]]
-            if slot >= 0:
-                masks[slot, record >> 6] |= bit
+            held.records[size] = record
+            held.slots[size] = slot
+            size += slot >= 0
+    return size
+
+
+@borrowing
+def fill_masks(held, size, masks):
+    """Set in `masks`, all zero, the records of each candidate."""
+    for i in range(size):
+        record = held.records[i]
+        masks[held.slots[i], record >> 6] |= np.uint64(1) << np.uint64(record & 63)
 
 
 @borrowing
@@ -73,37 +102,37 @@ def divide(masks, k, m, search, number, chunk):
 
 
 @borrowing
-def project(offsets, items, chunk_of, chunks, out):
-    """Fill `out` with the non-empty projections of records on chunks; the rows of chunk c begin at out.marks[0, c]."""
+def project(held, size, candidates, number, chunks, out):
+    """Fill `out` with the records' non-empty projections on chunks; rows of chunk c begin at out.marks[0, c].
+
+    `number` is the chunk of each candidate, TERM_CHUNK for none.
+    """
     marks = out.marks
     for mark in range(5):
         for chunk in range(chunks + 1):
             marks[mark, chunk] = 0
-    n = offsets.shape[0] - 1
-    for record in range(n):
-        for place in range(offsets[record], offsets[record + 1]):
-            chunk = chunk_of[items[place]]
-            if chunk >= 0:
-                marks[1, chunk + 1] += 1
-                marks[0, chunk + 1] += marks[2, chunk] != record + 1
-                marks[2, chunk] = record + 1
+    for i in range(size):
+        chunk = number[held.slots[i]]
+        if chunk >= 0:
+            marks[1, chunk + 1] += 1
+            marks[0, chunk + 1] += marks[2, chunk] != held.records[i] + 1
+            marks[2, chunk] = held.records[i] + 1
     for chunk in range(chunks):
         marks[0, chunk + 1] += marks[0, chunk]
         marks[1, chunk + 1] += marks[1, chunk]
         marks[2, chunk] = 0
         marks[3, chunk] = marks[0, chunk] - 1
         marks[4, chunk] = marks[1, chunk]
-    for record in range(n):
-        for place in range(offsets[record], offsets[record + 1]):
-            chunk = chunk_of[items[place]]
-            if chunk >= 0:
-                if marks[2, chunk] != record + 1:
-                    marks[2, chunk] = record + 1
-                    marks[3, chunk] += 1
-                    out.starts[marks[3, chunk]] = marks[4, chunk]
-                out.items[marks[4, chunk]] = items[place]
-                marks[4, chunk] += 1
-                out.ends[marks[3, chunk]] = marks[4, chunk]
+    for i in range(size):
+        chunk = number[held.slots[i]]
+        if chunk >= 0:
+            if marks[2, chunk] != held.records[i] + 1:
+                marks[2, chunk] = held.records[i] + 1
+                marks[3, chunk] += 1
+                out.starts[marks[3, chunk]] = marks[4, chunk]
+            out.items[marks[4, chunk]] = candidates[held.slots[i]]
+            marks[4, chunk] += 1
+            out.ends[marks[3, chunk]] = marks[4, chunk]
 
 
 @borrowing

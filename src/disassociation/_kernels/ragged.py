@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from disassociation._kernels._jit import borrowing, helper, inlined
+from disassociation._kernels.bits import lowest_bit
 
 _INSERTION = 24  # longest run that insertion sort orders faster than merging does
 
@@ -129,3 +133,43 @@ def order_lists(values, starts, ends, rows):
                 sort_lists(values, starts, ends, ordered[low:high], scratch)
             low = high
     return ordered
+
+
+class Sieve(NamedTuple):
+    """A set of small numbers that gives them back in order: bits, and bits that say where bits are."""
+
+    words: NDArray[np.uint64]  # (numbers / 64,) 0 between uses
+    summary: NDArray[np.uint64]  # (numbers / 4096,)
+
+
+@helper
+def new_sieve(numbers):
+    """A sieve for 0 to numbers - 1."""
+    return Sieve(np.zeros(numbers // 64 + 1, np.uint64), np.zeros(numbers // 4096 + 1, np.uint64))
+
+
+@inlined
+def sieve_in(sieve, number):
+    """Put a number in."""
+    sieve.words[number >> 6] |= np.uint64(1) << np.uint64(number & 63)
+    sieve.summary[number >> 12] |= np.uint64(1) << np.uint64((number >> 6) & 63)
+
+
+@borrowing
+def sieve_out(sieve, numbers):
+    """Take all numbers out again, writing them to `numbers` in order; returns how many there were.
+
+    For the terms of a leaf this takes a fifth of the time of sorting them.
+    """
+    size = 0
+    for top in range(sieve.summary.shape[0]):
+        while sieve.summary[top]:
+            middle = top * 64 + lowest_bit(sieve.summary[top])
+            sieve.summary[top] &= sieve.summary[top] - np.uint64(1)
+            word = sieve.words[middle]
+            sieve.words[middle] = 0
+            while word:
+                numbers[size] = middle * 64 + lowest_bit(word)
+                word &= word - np.uint64(1)
+                size += 1
+    return size

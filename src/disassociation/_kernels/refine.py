@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from disassociation._kernels._jit import borrowing, buffer, helper, kernel, view
 from disassociation._kernels.arrays import TERM_CHUNK, Domains, Leaves, Records, Rows
 from disassociation._kernels.chunks import trim_rows
-from disassociation._kernels.ragged import compare_lists, order_lists, sort_lists, sort_numbers
+from disassociation._kernels.ragged import (
+    compare_lists,
+    new_sieve,
+    order_lists,
+    sieve_in,
+    sieve_out,
+    sort_lists,
+    sort_numbers,
+)
 from disassociation._kernels.rank_lists import close_list, contains, join_lists, new_lists
 from disassociation._kernels.shared_chunks import lifted_records, write_shared_chunks
 from disassociation._kernels.weighing import Clusters, Entries, Scratch, weigh
@@ -164,7 +172,7 @@ def build_chunks(terms, touched, source, entries, placed, a, b, scratch, k_m, cl
     for i in range(free.shape[0]):
         scratch.wanted[free[i, 0]] = False
     at = (clusters.used[1], clusters.used[2])
-    clusters.used[1], clusters.used[2] = write_shared_chunks(gathered, free, lone, scratch.chunk_of, k_m, rows, at)
+    clusters.used[1], clusters.used[2] = write_shared_chunks(gathered, free, lone, scratch.slots, k_m, rows, at)
 
 
 @helper
@@ -296,18 +304,20 @@ def refine_block(block, keys, records, leaves, domains, rank, k_m, scratch, lift
 
 
 @borrowing
-def sort_keys(domains, leaf, rank, is_sensitive, packed, keys, at):
-    """Write a leaf's non-sensitive term-chunk terms by rank, from place `at` of the keys; returns their number."""
-    size = 0
+def sort_keys(domains, leaf, rank, is_sensitive, sieve, place_of, keys, at):
+    """Write a leaf's non-sensitive term-chunk terms by rank, from place `at` of the keys; returns their number.
+
+    `place_of` (terms,) is scratch.
+    """
     first = domains.offsets[leaf]
     for place in range(first, domains.offsets[leaf + 1]):
         code = domains.terms[place]
-        packed[size] = (np.int64(rank[code]) << 32) | (place - first)
-        size += domains.chunks[place] == TERM_CHUNK and not (is_sensitive.shape[0] > 0 and is_sensitive[code])
-    sort_numbers(packed[:size])
+        if domains.chunks[place] == TERM_CHUNK and not (is_sensitive.shape[0] > 0 and is_sensitive[code]):
+            place_of[rank[code]] = place - first
+            sieve_in(sieve, rank[code])
+    size = sieve_out(sieve, keys.ranks[at:])
     for i in range(size):
-        keys.ranks[at + i] = packed[i] >> 32
-        keys.places[at + i] = packed[i] & 0xFFFFFFFF
+        keys.places[at + i] = place_of[keys.ranks[at + i]]
     return size
 
 
@@ -315,18 +325,17 @@ def sort_keys(domains, leaf, rank, is_sensitive, packed, keys, at):
 def leaf_order(domains, rank, is_sensitive):
     """The leaves that have a term chunk, in order of their keys (ties by leaf number), and the keys of all leaves."""
     n = domains.leans.shape[0]
-    total, widest = 0, 0
+    total = 0
     for place in range(domains.chunks.shape[0]):
         total += domains.chunks[place] == TERM_CHUNK
-    for leaf in range(n):
-        widest = max(widest, domains.offsets[leaf + 1] - domains.offsets[leaf])
     keys = Keys(np.zeros(n + 1, np.int64), np.empty(total, np.int32), np.empty(total, np.int32))
-    packed = np.empty(widest + 1, np.int64)
+    sieve = new_sieve(rank.shape[0])
+    place_of = np.empty(rank.shape[0], np.int32)
     order = np.empty(n, np.int64)
     size = 0
     for leaf in range(n):
         start = keys.offsets[leaf]
-        length = sort_keys(domains, leaf, rank, is_sensitive, packed, keys, start)
+        length = sort_keys(domains, leaf, rank, is_sensitive, sieve, place_of, keys, start)
         keys.offsets[leaf + 1] = start + length
         if length > 0:
             order[size] = leaf

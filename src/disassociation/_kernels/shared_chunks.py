@@ -5,9 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from disassociation._kernels._jit import helper
-from disassociation._kernels.arrays import TERM_CHUNK
 from disassociation._kernels.bits import new_search
-from disassociation._kernels.chunks import divide, fill_masks, new_projection, project, write_chunk
+from disassociation._kernels.chunks import (
+    divide,
+    fill_masks,
+    find_held,
+    new_held,
+    new_projection,
+    number_candidates,
+    project,
+    write_chunk,
+)
 
 
 @helper
@@ -53,29 +61,31 @@ def lifted_records(records, leaves, block, touched, entries, wanted):
 
 
 @helper
-def write_shared_chunks(gathered, free, lone, chunk_of, k_m, out, at):
+def write_shared_chunks(gathered, free, lone, slots, k_m, out, at):
     """Append the rows of a joint cluster's shared chunks, chunks in order of their smallest term.
 
     `free` (t, 2): codes and supports of the terms without conflict, in the order in which they are tried; `lone`: those
-    that get a chunk of their own. `chunk_of` (terms,) is scratch of TERM_CHUNK.
+    that get a chunk of their own. `slots` (terms,) is scratch of -1.
     """
     offsets, lifted = gathered
     codes = free[:, 0].copy()
+    number_candidates(codes, slots)
+    held = new_held(lifted.shape[0])
+    size = find_held(offsets, lifted, slots, held)
+    for i in range(codes.shape[0]):
+        slots[codes[i]] = -1
     masks = np.zeros((codes.shape[0], (offsets.shape[0] + 62) // 64), np.uint64)
-    fill_masks(offsets, lifted, codes, chunk_of, masks)
+    fill_masks(held, size, masks)
     number = np.empty(codes.shape[0], np.int32)
     search = new_search(k_m[1], masks.shape[1])
     chunks = divide(masks, k_m[0], k_m[1], search, number, np.empty(codes.shape[0], np.int32))
     smallest = np.full(chunks + lone.shape[0], np.int64(1) << 40, np.int64)
     for i in range(codes.shape[0]):
-        chunk_of[codes[i]] = number[i]
         smallest[number[i]] = min(smallest[number[i]], codes[i])
     for i in range(lone.shape[0]):
         smallest[chunks + i] = lone[i, 0]
     projection = new_projection(lifted.shape[0], chunks)
-    project(offsets, lifted, chunk_of, chunks, projection)
-    for i in range(codes.shape[0]):
-        chunk_of[codes[i]] = TERM_CHUNK
+    project(held, size, codes, number, chunks, projection)
     row, item = at
     order = np.argsort(smallest)
     for position in range(order.shape[0]):

@@ -11,8 +11,18 @@ from numpy.typing import NDArray
 from disassociation._kernels._jit import borrowing, buffer, helper, kernel, view
 from disassociation._kernels.arrays import TERM_CHUNK, Domains, Leaves, Records, Rows
 from disassociation._kernels.bits import gather_lists, new_search, popcount, prefetch
-from disassociation._kernels.chunks import divide, fill_masks, new_projection, project, trim_rows, write_chunk
-from disassociation._kernels.ragged import sort_numbers
+from disassociation._kernels.chunks import (
+    divide,
+    fill_masks,
+    find_held,
+    new_held,
+    new_projection,
+    number_candidates,
+    project,
+    trim_rows,
+    write_chunk,
+)
+from disassociation._kernels.ragged import new_sieve, sieve_in, sieve_out
 
 
 class Desk(NamedTuple):
@@ -21,24 +31,20 @@ class Desk(NamedTuple):
     offsets: NDArray[np.int64]  # (longest leaf + 1,) the leaf's records, copied together
     items: NDArray[np.int32]
     counts: NDArray[np.int32]  # (terms,) 0 between leaves
-    chunk_of: NDArray[np.int32]  # (terms,) TERM_CHUNK between leaves
+    slots: NDArray[np.int32]  # (terms,) number of each candidate, -1 for the other terms and between leaves
     candidates: NDArray[np.int32]  # (most terms of a leaf,) terms that may be in record chunks
     number: NDArray[np.int32]  # the chunk of each candidate
     spare: NDArray[np.int32]
 
 
 @borrowing
-def leaf_terms(items, counts, terms):
+def leaf_terms(items, counts, sieve, terms):
     """Write the distinct codes of `items` to `terms`, rising, with how often each occurs in `counts`."""
-    size = 0
     for place in range(items.shape[0]):
-        # Without a branch, which would be mispredicted half the time.
         code = items[place]
-        terms[size] = code
-        size += counts[code] == 0
         counts[code] += 1
-    sort_numbers(terms[:size])
-    return size
+        sieve_in(sieve, code)
+    return sieve_out(sieve, terms)
 
 
 @borrowing
@@ -107,41 +113,38 @@ def repair(candidates, number, counts):
 
 
 @borrowing
-def has_filler(terms, chunk_of, is_sensitive):
+def has_filler(terms, desk, is_sensitive):
     """Whether the term chunk holds a term that is not sensitive."""
     for i in range(terms.shape[0]):
-        if chunk_of[terms[i]] == TERM_CHUNK and not (is_sensitive.shape[0] > 0 and is_sensitive[terms[i]]):
+        slot = desk.slots[terms[i]]
+        in_term_chunk = slot < 0 or desk.number[slot] == TERM_CHUNK
+        if in_term_chunk and not (is_sensitive.shape[0] > 0 and is_sensitive[terms[i]]):
             return True
     return False
 
 
 @borrowing
 def assign_chunks(desk, n, size, terms, masks, is_sensitive, k_m, search):
-    """Fill `desk.chunk_of` for the terms of a leaf, chunks numbered by smallest term; returns (chunks, leans)."""
+    """Fill `desk.number` for a leaf's candidates, chunks numbered by smallest term; returns (chunks, leans)."""
     k, m = k_m
-    chunk_of = desk.chunk_of
     candidates, number = desk.candidates[:size], desk.number[:size]
     chunks = divide(masks, k, m, search, number, desk.spare)
     leans = not covers_enough(masks, number, chunks, n, k, m)
-    for i in range(size):
-        chunk_of[candidates[i]] = number[i]
-    if leans and not has_filler(terms, chunk_of, is_sensitive):
+    if leans and not has_filler(terms, desk, is_sensitive):
         repair(candidates, number, desk.counts)
         # Whether the leaf leans is a fact about its chunks as published, so it is found again after the move.
         leans = not covers_enough(masks, number, chunks, n, k, m)
-        for i in range(size):
-            chunk_of[candidates[i]] = number[i]
     canonical = desk.spare
     for chunk in range(chunks):
         canonical[chunk] = -1
     used = 0
     for i in range(terms.shape[0]):
-        old = chunk_of[terms[i]]
-        if old >= 0:
-            if canonical[old] < 0:
-                canonical[old] = used
+        slot = desk.slots[terms[i]]
+        if slot >= 0 and number[slot] >= 0:
+            if canonical[number[slot]] < 0:
+                canonical[number[slot]] = used
                 used += 1
-            chunk_of[terms[i]] = canonical[old]
+            number[slot] = canonical[number[slot]]
     return used, leans
 
 
@@ -150,9 +153,10 @@ def record_domains(desk, terms, at, domains):
     """Note where the terms of a leaf went, and clear the desk of them."""
     for i in range(terms.shape[0]):
         code = terms[i]
-        domains.chunks[at + i] = desk.chunk_of[code]
+        slot = desk.slots[code]
+        domains.chunks[at + i] = desk.number[slot] if slot >= 0 else TERM_CHUNK
         domains.supports[at + i] = desk.counts[code]
-        desk.chunk_of[code] = TERM_CHUNK
+        desk.slots[code] = -1
         desk.counts[code] = 0
 
 
@@ -173,7 +177,7 @@ def new_desk(records, leaves, terms):
         np.empty(longest + 1, np.int64),
         np.empty(most, np.int32),
         np.zeros(terms, np.int32),
-        np.full(terms, TERM_CHUNK, np.int32),
+        np.full(terms, -1, np.int32),
         np.empty(distinct, np.int32),
         np.empty(distinct, np.int32),
         np.empty(distinct, np.int32),
@@ -216,6 +220,8 @@ def partition_leaves(records, leaves, group, k_m, terms):
     desk, occurrences = new_desk(records, leaves, terms)
     domains, rows = new_results(leaf_count, occurrences)
     projection = new_projection(desk.items.shape[0], desk.candidates.shape[0])
+    held = new_held(desk.items.shape[0])
+    sieve = new_sieve(terms)
     search = new_search(k_m[1], (desk.offsets.shape[0] + 62) // 64)
     row, item, used = 0, 0, 0
     for leaf in range(leaf_count):
@@ -223,16 +229,18 @@ def partition_leaves(records, leaves, group, k_m, terms):
         n = leaves.offsets[leaf + 1] - start
         length = gather_lists(records, leaves.order[start:], n, desk.offsets, desk.items)
         offsets, items = desk.offsets[: n + 1], desk.items[:length]
-        size = leaf_terms(items, desk.counts, domains.terms[used:])
+        size = leaf_terms(items, desk.counts, sieve, domains.terms[used:])
         own = domains.terms[used : used + size]
         candidates = pick_candidates(own, desk, records.is_sensitive, group, k_m[0])
         if candidates > 0:
             masks = np.zeros((candidates, (n + 63) // 64), np.uint64)
-            fill_masks(offsets, items, desk.candidates[:candidates], desk.chunk_of, masks)
+            number_candidates(desk.candidates[:candidates], desk.slots)
+            held_size = find_held(offsets, items, desk.slots, held)
+            fill_masks(held, held_size, masks)
             chunks, domains.leans[leaf] = assign_chunks(
                 desk, n, candidates, own, masks, records.is_sensitive, k_m, search
             )
-            project(offsets, items, desk.chunk_of, chunks, projection)
+            project(held, held_size, desk.candidates, desk.number, chunks, projection)
             for chunk in range(chunks):
                 row, item = write_chunk(projection, chunk, chunk, rows, (row, item))
         record_domains(desk, own, used, domains)

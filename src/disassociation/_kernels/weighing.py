@@ -42,7 +42,7 @@ class Scratch(NamedTuple):
 
     supports: NDArray[np.int64]  # (terms,) by rank: joint support of the terms being weighed; 0
     wanted: NDArray[np.bool_]  # (terms,) by code; False
-    chunk_of: NDArray[np.int32]  # (terms,) by code; TERM_CHUNK
+    slots: NDArray[np.int32]  # (terms,) by code; -1
     shares: NDArray[np.int64]  # (block size,) terms that would leave each leaf's term chunk; 0
     touched: NDArray[np.int64]  # (block size,) leaves that would lose terms; anything
     found: NDArray[np.int64]  # (terms, 4) rank, joint support, first entry in either cluster; anything

@@ -1,24 +1,43 @@
-"""The ``disassociate`` command: parse, call, print. One file a command; nothing heavy is imported before it is needed."""
+"""The ``disassociate`` command: parse, call, print. One file a command; nothing heavy is imported until needed."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
+from pathlib import Path
 from types import FrameType
+from typing import Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from disassociation import __version__
+from disassociation.cli import _shared as shared
 from disassociation.cli import anonymize, convert, demo, generate
 from disassociation.errors import DisassociationError
 
 __all__ = ["app", "main"]
 
 _INTERRUPTED = 130
+_NOBODY_READS = 141  # what a shell reports of any program whose reader has gone
+
+
+class _Commands(TyperGroup):
+    """Commands whose interruption is reported by us: typer would leave without a word, or with code 1."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _fail("stopped; no partial output is left", _INTERRUPTED)
+        except BrokenPipeError:
+            _leave_quietly()
+
 
 app = typer.Typer(
     name="disassociate",
+    cls=_Commands,
     help="Publish set-valued personal data: every term kept, rare combinations hidden, the guarantee checked.",
     no_args_is_help=True,
     add_completion=False,
@@ -47,8 +66,10 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exits with 0, 1 (the guarantee does not hold) or 2 (wrong usage, unreadable input)."""
     signal.signal(signal.SIGTERM, _stop)
+    shared.prepare_streams()
     try:
         result = app(arguments, standalone_mode=False)
+        shared.show_remarks()
         sys.stdout.flush()
     except typer.TyperException as error:
         message = " ".join(getattr(error, "format_message", error.__str__)().split()).rstrip(".")
@@ -58,19 +79,40 @@ def main(arguments: list[str] | None = None) -> None:
     except DisassociationError as error:
         _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        _fail("stopped; nothing was written", _INTERRUPTED)
+        _fail("stopped; no partial output is left", _INTERRUPTED)
     except MemoryError:
         _fail("not enough memory for this; nothing was written", 2)
     except BrokenPipeError:
-        # Whoever read our output has gone; Python would complain once more when it closes it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        _leave_quietly()
+    except OSError as error:
+        where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        _fail(f"{where}{error.strerror or error}; nothing was written, check the paths and the disk", 2)
+    except Exception as error:
+        # A traceback may show values of the data, which is why it has to be asked for (python -X dev).
+        if sys.flags.dev_mode:
+            raise
+        _fail(f"internal error ({type(error).__name__}, {_place(error)}); nothing was written, please report this", 2)
     sys.exit(result if isinstance(result, int) else 0)
 
 
-def _fail(message: str, code: int) -> None:
-    print(f"disassociate: {message}", file=sys.stderr)
+def _fail(message: str, code: int) -> NoReturn:
+    """One line, whatever a file is called."""
+    print(f"disassociate: {' '.join(message.splitlines())}", file=sys.stderr)
     sys.exit(code)
+
+
+def _leave_quietly() -> NoReturn:
+    # Whoever read our output has gone; Python would complain once more when it closes it.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(_NOBODY_READS)
+
+
+def _place(error: BaseException) -> str:
+    """File and line where something went wrong."""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    return "" if step is None else f"{Path(step.tb_frame.f_code.co_filename).name}:{step.tb_lineno}"
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

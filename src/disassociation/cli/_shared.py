@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -48,14 +49,31 @@ def read_records(
     return data
 
 
+_remarks: list[str] = []
+
+
 def say(line: str) -> None:
-    """A remark on stderr, where no program reads it as a result."""
-    print(line, file=sys.stderr)
+    """A remark for stderr, where no program reads it as a result; kept back so that a failure is one line only."""
+    _remarks.append(line)
+
+
+def show_remarks() -> None:
+    """Print the remarks of a command that has succeeded."""
+    for line in _remarks:
+        print(line, file=sys.stderr)
+    _remarks.clear()
+
+
+def prepare_streams() -> None:
+    """Start without remarks; make sure that a file name in no known encoding can be printed."""
+    _remarks.clear()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def print_json(result: dict[str, object]) -> None:
     """The one object that ``--json`` promises."""
-    print(json.dumps(result, ensure_ascii=False))
+    print(json.dumps(result))
 
 
 def print_lines(title: str, lines: dict[str, str]) -> None:

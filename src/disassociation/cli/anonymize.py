@@ -41,28 +41,30 @@ def anonymize(
         int | None, typer.Option(help="Clusters of fewer records are not split further.", show_default="10, or 2k")
     ] = None,
     sensitive: Annotated[
-        Path | None, typer.Option(help="File of sensitive terms, one a line; they are never published with others.")
+        str | None, typer.Option(help="File of sensitive terms, one a line; they are never published with others.")
     ] = None,
     l: Annotated[  # noqa: E741
         int | None, typer.Option("--l", help="Each sensitive term is in at most one in l of its cluster's records.")
     ] = None,
     keep_together: Annotated[
-        Path | None, typer.Option(help="File of groups of terms to keep together: each of its records is a group.")
+        str | None, typer.Option(help="File of groups of terms to keep together: each of its records is a group.")
     ] = None,
     method: Annotated[str, typer.Option(help="default, or paper for the published algorithm made sound.")] = "default",
     no_refine: Annotated[bool, typer.Option("--no-refine", help="Leave out joint clusters.")] = False,
     threads: Annotated[int | None, typer.Option(help="Threads to use.", show_default="all")] = None,
     json_export: Annotated[
-        Path | None, typer.Option(help="Also write the release as one JSON file, for people to read.")
+        str | None, typer.Option(help="Also write the release as one JSON file, for people to read.")
     ] = None,
     overwrite: shared.Overwrite = False,
     json: shared.Json = False,
 ) -> None:
     """Read records, anonymize them, check the result, and put the release in place."""
     from disassociation.params import Parameters
+    from disassociation.release_writer import check_target
 
-    if output.exists() and not overwrite:
-        raise ParameterError(f"{output}: exists already; choose another name, or use --overwrite")
+    check_target(output, overwrite=overwrite)
+    if json and json_export == "-":
+        raise ParameterError("--json and --json-export - both want standard output; name a file for the export")
     parameters = Parameters(
         k=k,
         m=m,
@@ -82,12 +84,15 @@ def anonymize(
         transaction_column=transaction_column,
         item_column=item_column,
     )
+    if parameters.sensitive:
+        found = sum(term in parameters.sensitive for term in data.vocabulary.to_pylist())
+        shared.say(f"{sensitive}: {found:,} of {len(parameters.sensitive):,} sensitive terms are in the data")
     release = publish(data, parameters, output, threads=threads, overwrite=overwrite, json_export=json_export)
     result = summary(data, release)
     result["seconds"] = round(time.perf_counter() - start, 2)
     if json:
         shared.print_json({"release": str(output), **result})
-    else:
+    elif json_export != "-":
         print_summary(output, release, result)
 
 
@@ -98,19 +103,21 @@ def publish(
     *,
     threads: int | None = None,
     overwrite: bool = False,
-    json_export: Path | None = None,
+    json_export: str | None = None,
 ) -> Release:
-    """Anonymize, check and write, showing progress."""
+    """Anonymize, check and write, showing progress; the release and its export appear together."""
+    from disassociation.formats._output import open_output
     from disassociation.pipeline import make_release
 
     with shared.progress() as step:
         release = make_release(data, parameters, threads=threads, progress=step)  # type: ignore[arg-type]
         step("writing")
-        if json_export is not None:
-            from disassociation.formats import write_text
-
-            write_text(json_export, release.to_json(), overwrite=overwrite)
-        release.save(output, overwrite=overwrite)
+        if json_export is None:
+            release.save(output, overwrite=overwrite)
+        else:
+            with open_output(json_export, overwrite=overwrite) as sink:
+                sink.writelines(piece.encode() for piece in release.to_json())
+                release.save(output, overwrite=overwrite)
     return release
 
 
@@ -149,33 +156,33 @@ def print_summary(output: Path, release: Release, result: dict[str, object]) -> 
             "terms": f"{result['terms']:,}, all of them kept",
             "clusters": f"{release.leaves:,} leaves of {sizes.min()} to {sizes.max()} records, "
             f"{release.joint_clusters:,} joint clusters",
-            "in chunks": f"{kept:,} of {all_of_them:,} term occurrences ({kept / all_of_them:.1%}); the rest in term chunks",
+            "in chunks": f"{kept:,} of {all_of_them:,} term occurrences ({kept / all_of_them:.1%}); "
+            "the rest in term chunks",
             "check": "S1, S2, G0, G1, G2, G3 hold",
             "time": f"{result['seconds']} s",
         },
     )
 
 
-def _sensitive_terms(path: Path | None) -> frozenset[str]:
+def _sensitive_terms(path: str | None) -> frozenset[str]:
     """The lines of a file, each a term exactly as it stands."""
     if path is None:
         return frozenset()
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); give a text file with one term a line") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text; save it as UTF-8") from error
-    terms = frozenset(line for line in lines if line)
+    from disassociation.formats._bytes import as_text, open_stream
+
+    with open_stream(path) as stream:
+        text = as_text(stream, "utf-8").readall().decode()
+    # Not splitlines(): a term may hold U+0085 or U+2028, and would be published if it were cut in two here.
+    terms = frozenset(line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line)
     if not terms:
         raise InputError(f"{path}: names no term; put one sensitive term on each line")
     return terms
 
 
-def _groups(path: Path | None) -> tuple[frozenset[str], ...]:
+def _groups(path: str | None) -> tuple[frozenset[str], ...]:
     """The records of a file as groups of terms."""
     if path is None:
         return ()
     from disassociation.formats import read
 
-    return tuple(frozenset(record) for record in read(str(path)))
+    return tuple(frozenset(record) for record in read(path))

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from disassociation.cli import _shared as shared
 from disassociation.cli.anonymize import print_summary, publish, summary
 from disassociation.errors import InputError
 

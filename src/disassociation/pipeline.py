@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from disassociation._kernels.arrays import Forest
 from disassociation.assemble import assemble_forest
 from disassociation.check import find_violations
 from disassociation.errors import GuaranteeError, ParameterError
 from disassociation.horizontal import partition_records
-from disassociation.params import Parameters, require_whole
+from disassociation.params import Parameters, Rules, require_whole
 from disassociation.records import Transactions
 from disassociation.refine import refine_leaves
 from disassociation.release import Release
@@ -95,7 +96,16 @@ def make_release(
     threads = threads or _usable_cores()
     tell = progress or (lambda step: None)
     rules = parameters.rules_for(data)
-    terms = len(data.vocabulary)
+    forest = _make_forest(data, rules, threads, tell)
+    l = None if parameters.l is None else int(parameters.l)  # noqa: E741
+    release = Release(int(parameters.k), int(parameters.m), l, None, data.vocabulary, forest)
+    tell("check")
+    _require_sound(data, release)
+    return release
+
+
+def _make_forest(data: Transactions, rules: Rules, threads: int, tell: Callable[[str], None]) -> Forest:
+    """The stages; what they hand to each other is let go before the result is checked and written."""
     tell("horizontal")
     leaves = partition_records(data, rules, threads)
     tell("vertical")
@@ -103,12 +113,7 @@ def make_release(
     tell("refine")
     joints = refine_leaves(data, leaves, domains, rules, threads) if rules.refine else None
     tell("assemble")
-    forest = assemble_forest(leaves, domains, rows, joints, terms)
-    l = None if parameters.l is None else int(parameters.l)  # noqa: E741
-    release = Release(int(parameters.k), int(parameters.m), l, None, data.vocabulary, forest)
-    tell("check")
-    _require_sound(data, release)
-    return release
+    return assemble_forest(leaves, domains, rows, joints, len(data.vocabulary))
 
 
 def _require_sound(data: Transactions, release: Release) -> None:

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from disassociation import __version__
 from disassociation.cli import _shared as shared
 from disassociation.cli import anonymize, convert, demo, generate
+from disassociation.cli._process import prepare_process
 from disassociation.errors import DisassociationError
 
 __all__ = ["app", "main"]
@@ -66,11 +67,11 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exits with 0, 1 (the guarantee does not hold) or 2 (wrong usage, unreadable input)."""
     signal.signal(signal.SIGTERM, _stop)
-    shared.prepare_streams()
+    prepare_process()
+    shared.forget_remarks()
     try:
         result = app(arguments, standalone_mode=False)
-        shared.show_remarks()
-        sys.stdout.flush()
+        shared.finish()
     except typer.TyperException as error:
         message = " ".join(getattr(error, "format_message", error.__str__)().split()).rstrip(".")
         if message:
@@ -98,13 +99,22 @@ def main(arguments: list[str] | None = None) -> None:
 def _fail(message: str, code: int) -> NoReturn:
     """One line, whatever a file is called."""
     print(f"disassociate: {' '.join(message.splitlines())}", file=sys.stderr)
+    _let_go_of_output()
     sys.exit(code)
 
 
 def _leave_quietly() -> NoReturn:
-    # Whoever read our output has gone; Python would complain once more when it closes it.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _let_go_of_output()
     sys.exit(_NOBODY_READS)
+
+
+def _let_go_of_output() -> None:
+    """Drop what nobody takes: Python would complain of it once more when it closes stdout."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _place(error: BaseException) -> str:

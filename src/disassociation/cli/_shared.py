@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -10,6 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from disassociation.errors import InputError
 
 if TYPE_CHECKING:
     from disassociation.records import Transactions
@@ -57,18 +58,23 @@ def say(line: str) -> None:
     _remarks.append(line)
 
 
-def show_remarks() -> None:
-    """Print the remarks of a command that has succeeded."""
+def finish() -> None:
+    """Hand over what a command that has succeeded printed, and behind it its remarks."""
+    if sys.stdout is not None:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise InputError(f"stdout: cannot be written ({error.strerror}); any file asked for is in place") from error
     for line in _remarks:
         print(line, file=sys.stderr)
     _remarks.clear()
 
 
-def prepare_streams() -> None:
-    """Start without remarks; make sure that a file name in no known encoding can be printed."""
+def forget_remarks() -> None:
+    """Start without remarks."""
     _remarks.clear()
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def print_json(result: dict[str, object]) -> None:

@@ -65,6 +65,8 @@ def anonymize(
     check_target(output, overwrite=overwrite)
     if json and json_export == "-":
         raise ParameterError("--json and --json-export - both want standard output; name a file for the export")
+    if json_export is not None and Path(json_export).resolve() == output.resolve():
+        raise ParameterError(f"{output}: one name for the release and for its export; give them two")
     parameters = Parameters(
         k=k,
         m=m,

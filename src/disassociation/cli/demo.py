@@ -31,13 +31,15 @@ def demo(
     from disassociation.params import Parameters
 
     start = time.perf_counter()
+    parameters = Parameters(k=5, m=2)
+    data = generate_baskets(records=records)
+    parameters.rules_for(data)  # refuses too few before anything is written
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{output}: cannot be made a directory ({error.strerror}); choose another") from error
-    data = generate_baskets(records=records)
     write(data, str(output / "baskets.csv"), format="basket", overwrite=True)
-    release = publish(data, Parameters(k=5, m=2), output / "baskets.release", overwrite=True)
+    release = publish(data, parameters, output / "baskets.release", overwrite=True)
     result = summary(data, release)
     result["seconds"] = round(time.perf_counter() - start, 2)
     print_summary(output / "baskets.release", release, result)

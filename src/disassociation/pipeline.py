@@ -14,6 +14,7 @@ from disassociation.check import find_violations
 from disassociation.errors import GuaranteeError, ParameterError
 from disassociation.horizontal import partition_records
 from disassociation.params import Parameters, Rules, require_whole
+from disassociation.reconcile import require_balance
 from disassociation.records import Transactions
 from disassociation.refine import refine_leaves
 from disassociation.release import Release
@@ -100,7 +101,7 @@ def make_release(
     l = None if parameters.l is None else int(parameters.l)  # noqa: E741
     release = Release(int(parameters.k), int(parameters.m), l, None, data.vocabulary, forest)
     tell("check")
-    _require_sound(data, release)
+    _require_sound(release)
     return release
 
 
@@ -113,18 +114,16 @@ def _make_forest(data: Transactions, rules: Rules, threads: int, tell: Callable[
     tell("refine")
     joints = refine_leaves(data, leaves, domains, rules, threads) if rules.refine else None
     tell("assemble")
-    return assemble_forest(leaves, domains, rows, joints, len(data.vocabulary))
+    forest = assemble_forest(leaves, domains, rows, joints, len(data.vocabulary))
+    require_balance(data, leaves, domains, joints, forest)
+    return forest
 
 
-def _require_sound(data: Transactions, release: Release) -> None:
-    """Refuse to hand out a release that fails its check, or that does not account for every term and record."""
+def _require_sound(release: Release) -> None:
+    """Refuse to hand out a release that fails its check."""
     violations = find_violations(release)
     if violations:
         raise GuaranteeError(f"the release failed its check and was not published; please report this: {violations[0]}")
-    published = np.bincount(release.forest.rows.items, minlength=len(data.vocabulary))
-    published += np.bincount(release.forest.terms, minlength=len(data.vocabulary))
-    if release.records != len(data) or (published == 0).any():
-        raise GuaranteeError("the release lost a record or a term and was not published; please report this")
 
 
 def _terms(name: str, given: Iterable[str]) -> frozenset[str]:

@@ -44,7 +44,16 @@ FAULTS = (
 def open_release(path: str | Path) -> Release:
     """Open a release directory, checking sizes, hashes, types and structure first.
 
-    Whether the guarantee holds is another matter: ask :func:`disassociation.audit`.
+    Whether the guarantee holds is another matter, which opening does not verify.
+
+    Examples:
+        >>> import disassociation as da, tempfile
+        >>> release = da.disassociate([["bread", "milk"]] * 3 + [["bread", "gin"]] * 2, k=2, m=2)
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> release.save(folder.name + "/baskets.release")
+        >>> da.open_release(folder.name + "/baskets.release") == release
+        True
+        >>> folder.cleanup()
     """
     folder = Path(path)
     if folder.name.endswith(PARTIAL):

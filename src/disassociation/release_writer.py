@@ -184,7 +184,7 @@ def _flush_directory(path: Path) -> None:
 
 
 def json_pieces(release: Release) -> Iterator[str]:
-    """One JSON document, a line a cluster: chunks as lists of [count, terms]; for people to read."""
+    """One JSON document, a line a cluster: a chunk as a list of counts with terms; for people to read."""
     head = {
         "format": FORMAT,
         "version": VERSION,

@@ -10,8 +10,8 @@ _CARD = """\
 # A disassociated data set
 
 Every record of the original is a set of terms (things one person bought, searched, was diagnosed with). This release
-keeps all original terms and hides which rare combinations of them stood in the same record. It was made with
-[disassociation](https://pypi.org/project/disassociation/), format version 1.
+keeps all original terms and hides which rare combinations of them stood in the same record. It was made with the
+Python package `disassociation`, in format version 1.
 
 | | |
 |---|---|

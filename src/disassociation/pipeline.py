@@ -1,4 +1,4 @@
-"""The whole way from records to a checked release: read, encode, horizontal, vertical, refine, release."""
+"""The whole way from records to a release: read, encode, horizontal, vertical, refine, release, audit."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 
 from disassociation._kernels.arrays import Forest
 from disassociation.assemble import assemble_forest
-from disassociation.check import find_violations
-from disassociation.errors import GuaranteeError, ParameterError
+from disassociation.auditor.auditing import require_sound
+from disassociation.errors import ParameterError
 from disassociation.horizontal import partition_records
 from disassociation.params import Parameters, Rules, require_whole
 from disassociation.reconcile import require_balance
 from disassociation.records import Transactions
 from disassociation.refine import refine_leaves
-from disassociation.release import Release
+from disassociation.release import Release, published_tables
 from disassociation.vertical import partition_leaves
 
 __all__ = ["STEPS", "disassociate", "make_release"]
 
-STEPS = ("horizontal", "vertical", "refine", "assemble", "check")
-"""The stages after reading, in order; what a progress callback is told."""
+STEPS = ("horizontal", "vertical", "refine", "assemble", "reconcile")
+"""The stages after reading, in order; what a progress callback is told, and "audit" behind them."""
 
 _MOST_THREADS = 1024
 
@@ -58,11 +58,11 @@ def disassociate(
         refine: Whether rare terms of several clusters may be joined in shared chunks.
         method: ``default``, or ``paper`` for the paper's choices as far as they are sound.
         threads: How many threads to use; all of the machine's by default.
-        progress: Told the name of each of ``STEPS`` as it begins.
+        progress: Told the name of each step as it begins.
 
     Raises:
         ParameterError: What is asked for is out of range, or impossible with these data.
-        GuaranteeError: The finished release failed its check; a defect of this program, and nothing is returned.
+        GuaranteeError: The finished release failed its audit; a defect of this program, and nothing is returned.
 
     Examples:
         >>> import disassociation as da
@@ -81,7 +81,11 @@ def disassociate(
         refine=refine,
         method=method,
     )
-    return make_release(read(data), parameters, threads=threads, progress=progress)
+    release = make_release(read(data), parameters, threads=threads, progress=progress)
+    if progress is not None:
+        progress("audit")
+    require_sound(published_tables(release), sensitive=parameters.sensitive)
+    return release
 
 
 def make_release(
@@ -91,7 +95,7 @@ def make_release(
     threads: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Release:
-    """Run the stages on records already read; every release made here has passed the check."""
+    """Run the stages on records already read; what is made has yet to pass the audit, in memory or when written."""
     if threads is not None:
         require_whole("threads", threads, 1, _MOST_THREADS)
     threads = threads or _usable_cores()
@@ -99,14 +103,11 @@ def make_release(
     rules = parameters.rules_for(data)
     forest = _make_forest(data, rules, threads, tell)
     l = None if parameters.l is None else int(parameters.l)  # noqa: E741
-    release = Release(int(parameters.k), int(parameters.m), l, None, data.vocabulary, forest)
-    tell("check")
-    _require_sound(release)
-    return release
+    return Release(int(parameters.k), int(parameters.m), l, None, data.vocabulary, forest)
 
 
 def _make_forest(data: Transactions, rules: Rules, threads: int, tell: Callable[[str], None]) -> Forest:
-    """The stages; what they hand to each other is let go before the result is checked and written."""
+    """The stages; what they hand to each other is let go before the result is written and audited."""
     tell("horizontal")
     leaves = partition_records(data, rules, threads)
     tell("vertical")
@@ -115,15 +116,9 @@ def _make_forest(data: Transactions, rules: Rules, threads: int, tell: Callable[
     joints = refine_leaves(data, leaves, domains, rules, threads) if rules.refine else None
     tell("assemble")
     forest = assemble_forest(leaves, domains, rows, joints, len(data.vocabulary))
+    tell("reconcile")
     require_balance(data, leaves, domains, joints, forest)
     return forest
-
-
-def _require_sound(release: Release) -> None:
-    """Refuse to hand out a release that fails its check."""
-    violations = find_violations(release)
-    if violations:
-        raise GuaranteeError(f"the release failed its check and was not published; please report this: {violations[0]}")
 
 
 def _terms(name: str, given: Iterable[str]) -> frozenset[str]:

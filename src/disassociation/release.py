@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from disassociation._kernels.arrays import Forest
 
-__all__ = ["CLUSTERS_SCHEMA", "SUBRECORDS_SCHEMA", "Release"]
+__all__ = ["CLUSTERS_SCHEMA", "SUBRECORDS_SCHEMA", "PublishedTables", "Release", "published_tables"]
 
 _TERMS = pa.list_(pa.string())
 CLUSTERS_SCHEMA = pa.schema(
@@ -63,9 +63,10 @@ class Release:
 
     def __repr__(self) -> str:
         l = "" if self.l is None else f", l={self.l}"  # noqa: E741
-        joints = self.joint_clusters
+        terms, joints = len(self.vocabulary), self.joint_clusters
         return (
-            f"<Release: k={self.k}, m={self.m}{l}; {self.records:,} records, {len(self.vocabulary):,} terms, "
+            f"<Release: k={self.k}, m={self.m}{l}; {self.records:,} records, "
+            f"{terms:,} term{'' if terms == 1 else 's'}, "
             f"{self.leaves:,} {'leaf' if self.leaves == 1 else 'leaves'}, "
             f"{joints:,} joint cluster{'' if joints == 1 else 's'}>"
         )
@@ -121,6 +122,24 @@ class Release:
         from disassociation.release_writer import json_pieces
 
         return json_pieces(self)
+
+
+class PublishedTables(NamedTuple):
+    """A release as it is written and audited: its parameters, and its tables with terms as dictionary codes."""
+
+    k: int
+    m: int
+    l: int | None  # noqa: E741
+    max_confidence: float | None
+    clusters: pa.Table
+    subrecords: pa.Table
+
+
+def published_tables(release: Release) -> PublishedTables:
+    """What an auditor wants to see of a release in memory; nothing is copied but numbers."""
+    return PublishedTables(
+        release.k, release.m, release.l, release.max_confidence, clusters_table(release), subrecords_table(release)
+    )
 
 
 def clusters_table(release: Release) -> pa.Table:

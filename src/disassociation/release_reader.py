@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from disassociation._kernels.arrays import Forest, Rows
+from disassociation.auditor.parquet_size import unpacks_too_far
 from disassociation.errors import FormatError
 from disassociation.release import CLUSTERS_SCHEMA, SUBRECORDS_SCHEMA, Release
 from disassociation.release_writer import FILES, FORMAT, PARTIAL, VERSION
@@ -22,9 +23,6 @@ __all__ = ["open_release"]
 
 _MANIFEST_LIMIT = 1 << 20
 _MOST = {"clusters": 1 << 31, "records": 1 << 40, "terms": 1 << 31}
-_WORST_EXPANSION = 4_000
-"""A Parquet file that claims to unpack to more than this many times its size is taken for an attack."""
-
 FAULTS = (
     "",
     "a parent is not a joint cluster that comes later",
@@ -123,44 +121,44 @@ def _check_file(folder: Path, name: str, entry: object) -> None:
         raise FormatError(f"{folder / 'manifest.json'}: size or hash of {name} is missing; get a fresh copy")
     if path.is_symlink() or not path.is_file():
         raise FormatError(f"{path}: missing, or not a plain file; get a fresh copy of the release")
-    if path.stat().st_size != entry["bytes"]:
-        raise FormatError(
-            f"{path}: {path.stat().st_size} bytes, not {entry['bytes']} as the manifest says; get a fresh copy"
-        )
-    with path.open("rb") as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
-            raise FormatError(f"{path}: content is not what the manifest's SHA-256 says; get a fresh copy")
+    try:
+        size = path.stat().st_size
+        if size != entry["bytes"]:
+            raise FormatError(f"{path}: {size} bytes, not {entry['bytes']} as the manifest says; get a fresh copy")
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
+                raise FormatError(f"{path}: content is not what the manifest's SHA-256 says; get a fresh copy")
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read ({error.strerror}); get a fresh copy of the release") from error
 
 
 def _table(folder: Path, name: str, schema: pa.Schema) -> pa.Table:
     """One Parquet file with exactly the columns the format has, terms as dictionary codes."""
     path = folder / name
     try:
-        file = pq.ParquetFile(path, read_dictionary=["terms.list.element"])
-        if _unpacked_size(file.metadata) > _WORST_EXPANSION * path.stat().st_size:
-            raise FormatError(f"{path}: claims to unpack to far more than its size; this is not a release")
+        if unpacks_too_far(path):
+            raise FormatError(f"{path}: unpacks to far more than its size; this is not a release")
+        file = pq.ParquetFile(path)
         found = file.schema_arrow
         if found.names != schema.names or any(
             _plain(found.field(name).type) != _plain(schema.field(name).type) for name in schema.names
         ):
             raise FormatError(f"{path}: other columns or types than the format has; get a fresh copy")
-        table = file.read(use_threads=True).combine_chunks()
-    except (pa.ArrowException, OSError) as error:
-        raise FormatError(f"{path}: not a readable Parquet file; get a fresh copy of the release") from error
+        # Whatever the writer called the elements of its lists.
+        terms = file.schema.column(schema.names.index("terms")).path
+        file = pq.ParquetFile(path, metadata=file.metadata, read_dictionary=[terms])
+        # One by one, because Arrow cannot read lists of codes across dictionaries, and each row group has its own.
+        groups = [file.read_row_group(i) for i in range(file.num_row_groups)]
+        table = pa.concat_tables([file.schema_arrow.empty_table(), *groups])
+        # Arrow reads codes without looking where they point, and texts without looking whether they are any.
+        table.validate(full=True)
+        table = table.combine_chunks()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise FormatError(f"{path}: not readable as Parquet with texts in UTF-8; get a fresh copy") from error
     for field in schema:
         if not field.nullable and table.column(field.name).null_count:
             raise FormatError(f"{path}: a value is missing in column {field.name}; get a fresh copy")
     return table
-
-
-def _unpacked_size(metadata: pq.FileMetaData) -> int:
-    """Bytes a file says it unpacks to: as encoded, or eight a value, because equal values cost nothing encoded."""
-    size = 0
-    for i in range(metadata.num_row_groups):
-        group = metadata.row_group(i)
-        values = sum(group.column(j).num_values for j in range(group.num_columns))
-        size += max(group.total_byte_size, 8 * max(values, 4 * group.num_rows))
-    return size
 
 
 def _plain(kind: pa.DataType) -> str:
@@ -184,7 +182,7 @@ def _forest(folder: Path, clusters: pa.Table, subrecords: pa.Table) -> tuple[pa.
     if is_joint[:leaves].any() or not np.array_equal(numbers, np.arange(len(numbers))):
         raise FormatError(f"{folder}: clusters are not numbered from 0 with the leaves first; get a fresh copy")
     owners = subrecords["cluster"].to_numpy()
-    if len(owners) and (owners[0] < 0 or owners[-1] >= len(numbers) or (np.diff(owners) < 0).any()):
+    if len(owners) and (owners[0] < 0 or owners[-1] >= len(numbers) or (owners[1:] < owners[:-1]).any()):
         raise FormatError(f"{folder}: subrecords are not in the order of their clusters; get a fresh copy")
     counts = subrecords["count"].to_numpy()
     if len(counts) and not 1 <= counts.min() <= counts.max() < 1 << 31:
@@ -205,6 +203,9 @@ def _forest(folder: Path, clusters: pa.Table, subrecords: pa.Table) -> tuple[pa.
     negative = clusters["parent"].drop_null()
     if len(negative) and pc.min(negative).as_py() < 0:
         raise FormatError(f"{folder}: a parent is negative; get a fresh copy")
+    # Sums of sizes cannot overflow then; as floats, because as integers this one could.
+    if forest.sizes[:leaves].sum(dtype=np.float64) > _MOST["records"]:
+        raise FormatError(f"{folder}: the sizes of the leaves add up to too much; get a fresh copy")
     fault, cluster = first_fault(forest, len(vocabulary))
     if fault != FINE:
         raise FormatError(f"{folder}: cluster {cluster}: {FAULTS[fault]}; get a fresh copy of the release")
@@ -231,11 +232,6 @@ def _shared_codes(folder: Path, columns: list[pa.ListArray]) -> tuple[pa.StringA
     if any(values.null_count for values in flat):
         raise FormatError(f"{folder}: a term is missing; get a fresh copy of the release")
     words = pa.chunked_array([values.dictionary for values in flat], pa.string())
-    try:
-        for chunk in words.chunks:
-            chunk.validate(full=True)
-    except pa.ArrowInvalid as error:
-        raise FormatError(f"{folder}: a term is not valid UTF-8; get a fresh copy of the release") from error
     distinct = pc.unique(words)
     # Arrow sorts strings by their bytes, which is the canonical order.
     vocabulary = distinct.take(pc.sort_indices(distinct))

@@ -7,15 +7,17 @@ import ctypes
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from disassociation import __version__
+from disassociation.auditor.auditing import require_sound
 from disassociation.data_card import data_card
 from disassociation.errors import InputError, ParameterError
 from disassociation.release import Release, clusters_table, subrecords_table
@@ -33,15 +35,28 @@ PARTIAL = ".partial"
 _ROW_GROUP = 1 << 18
 
 
-def write_release(release: Release, path: str | Path, *, overwrite: bool = False) -> None:
-    """Write the files under a temporary name beside ``path``, flush them, and rename the directory into place."""
-    target = Path(path)
+def write_release(
+    release: Release,
+    path: str | Path,
+    *,
+    overwrite: bool = False,
+    sensitive: Iterable[str] = (),
+    progress: Callable[[str], None] | None = None,
+) -> None:
+    """Write the files under a temporary name beside ``path``, audit them, and rename the directory into place.
+
+    What is audited is what was written, read back. A release that fails is removed, and GuaranteeError raised.
+    """
+    target, tell = Path(path), progress or (lambda step: None)
     check_target(target, overwrite=overwrite)
     remove_leftovers(target)
     partial = target.parent / f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}{PARTIAL}"
     try:
+        tell("write")
         partial.mkdir()
         _write_files(release, partial)
+        tell("audit")
+        require_sound(partial, sensitive=sensitive)
         _put_in_place(partial, target)
     except OSError as error:
         raise InputError(f"{target}: cannot be written ({error.strerror or error}); nothing was published") from error
@@ -64,15 +79,14 @@ def check_target(target: Path, *, overwrite: bool) -> None:
 
 def remove_leftovers(target: Path) -> None:
     """Remove what runs that were killed left of this release."""
-    for left in target.parent.glob(f".{glob_escape(target.name)}.*{PARTIAL}"):
-        owner = left.name.removeprefix(f".{target.name}.").split("-")[0]
-        if owner.isdigit() and not _is_running(int(owner)):
+    # No more than the exact pattern: what is being written of pos.2026-01 begins like what is left of pos.
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.([0-9]{{1,10}})-[0-9a-f]{{8}}(-old)?{re.escape(PARTIAL)}")
+    with contextlib.suppress(OSError):
+        for left in target.parent.iterdir():
+            found = pattern.fullmatch(left.name)
+            if not found or _is_running(int(found[1])) or (found[2] and not target.exists()):
+                continue  # the last: an older release, set aside by a run that was killed before a new one was there
             shutil.rmtree(left, ignore_errors=True)
-
-
-def glob_escape(name: str) -> str:
-    """A file name as a glob pattern that matches only it."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
 
 
 def _is_running(process: int) -> bool:
@@ -80,7 +94,7 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:
+    except (OSError, OverflowError):
         return True
     return True
 
@@ -89,10 +103,14 @@ def _may_replace(target: Path) -> bool:
     """Only a release in which there is nothing else, or an empty directory, is ever overwritten."""
     if target.is_symlink() or not target.is_dir():
         return False
-    names = {entry.name for entry in target.iterdir()}
-    if not names or names - {"manifest.json", *FILES}:
-        return not names
     try:
+        entries = list(target.iterdir())
+        if not entries:
+            return True
+        if any(entry.is_symlink() or not entry.is_file() for entry in entries):
+            return False
+        if {entry.name for entry in entries} - {"manifest.json", *FILES}:
+            return False
         manifest = json.loads((target / "manifest.json").read_bytes())
     except (OSError, ValueError, RecursionError):
         return False
@@ -154,11 +172,12 @@ def _put_in_place(partial: Path, target: Path) -> None:
     elif not _exchange(partial, target):
         # Where the system cannot swap two names at once, the name is free for a moment.
         old = partial.with_name(partial.name.removesuffix(PARTIAL) + f"-old{PARTIAL}")
-        target.rename(old)
         try:
+            target.rename(old)
             partial.rename(target)
         except BaseException:
-            old.rename(target)
+            if not target.exists():
+                old.rename(target)
             raise
         shutil.rmtree(old, ignore_errors=True)
     _flush_directory(target.parent)

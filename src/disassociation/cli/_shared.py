@@ -77,6 +77,16 @@ def forget_remarks() -> None:
     _remarks.clear()
 
 
+def target_name(output: str) -> str:
+    """What to call a file that was written."""
+    return "stdout" if output == "-" else output
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number of things in words."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
 def print_json(result: dict[str, object]) -> None:
     """The one object that ``--json`` promises."""
     print(json.dumps(result))

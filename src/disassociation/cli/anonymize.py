@@ -12,6 +12,9 @@ from disassociation.cli import _shared as shared
 from disassociation.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from disassociation.records import Transactions
     from disassociation.release import Release
 
@@ -156,14 +159,20 @@ def print_summary(output: Path, release: Release, result: dict[str, object]) -> 
             "guarantee": f"k = {release.k} candidates for whoever knows up to m = {release.m} terms"
             + ("" if release.l is None else f"; sensitive terms in at most 1 of {release.l}"),
             "terms": f"{result['terms']:,}, all of them kept",
-            "clusters": f"{release.leaves:,} leaves of {sizes.min()} to {sizes.max()} records, "
-            f"{release.joint_clusters:,} joint clusters",
+            "clusters": f"{shared.counted(release.leaves, 'leaf', 'leaves')} of {_span(sizes)} records, "
+            + shared.counted(release.joint_clusters, "joint cluster"),
             "in chunks": f"{kept:,} of {all_of_them:,} term occurrences ({kept / all_of_them:.1%}); "
             "the rest in term chunks",
             "check": "S1, S2, G0, G1, G2, G3 hold",
             "time": f"{result['seconds']} s",
         },
     )
+
+
+def _span(sizes: NDArray[np.int64]) -> str:
+    """The least and the greatest of some sizes."""
+    least, most = int(sizes.min()), int(sizes.max())
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _sensitive_terms(path: str | None) -> frozenset[str]:

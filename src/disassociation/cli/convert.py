@@ -40,4 +40,4 @@ def convert(
         item_column=item_column,
     )
     write(data, output, format=to, sep=to_sep, overwrite=overwrite)
-    shared.say(f"{output}: {len(data):,} records, {len(data.vocabulary):,} terms")
+    shared.say(f"{shared.target_name(output)}: {len(data):,} records, {len(data.vocabulary):,} terms")

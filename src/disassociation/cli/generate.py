@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
-_generate = typer.Typer(help="Make synthetic records.", no_args_is_help=True)
+_generate = typer.Typer(
+    help="Make synthetic records.",
+    epilog="Example: disassociate generate quest --records 100000 -o quest.dat",
+    no_args_is_help=True,
+)
 
 _Output = Annotated[str, typer.Option("-o", "--output", help="Where to write the records; - is stdout.")]
 _To = Annotated[str, typer.Option("--format", help="Format to write.", show_default="by name")]
@@ -71,4 +75,5 @@ def _write(data: Transactions, output: str, format: str, overwrite: bool) -> Non
     from disassociation.formats import write
 
     write(data, output, format=format, overwrite=overwrite)
-    shared.say(f"{output}: {len(data):,} records, {len(data.vocabulary):,} terms, {len(data.items):,} occurrences")
+    occurrences = f"{len(data.vocabulary):,} terms, {len(data.items):,} occurrences"
+    shared.say(f"{shared.target_name(output)}: {len(data):,} records, {occurrences}")

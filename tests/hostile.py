@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import disassociation as da
+from disassociation.auditor.auditing import audit
 from disassociation.errors import FormatError
 
 Table = list[dict[str, Any]]
@@ -83,8 +84,23 @@ def seal(folder: Path, manifest: dict[str, Any] | None = None) -> None:
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
+def check_not_accepted(folder: Path) -> None:
+    """The auditor, too, refuses to read it, in one line that shows no term, or reads it and does not accept it."""
+    try:
+        found = audit(folder)
+    except FormatError as error:
+        message = str(error)
+        assert message.startswith(str(folder))
+        assert "\n" not in message
+        assert "SECRET" not in message
+    else:
+        assert not found.holds
+        assert not any("SECRET" in str(violation) for violation in found.violations)
+
+
 def check_refused(folder: Path, says: str) -> None:
     """Opening says what is wrong, in one line that shows no term."""
+    check_not_accepted(folder)
     with pytest.raises(FormatError) as caught:
         da.open_release(folder)
     message = str(caught.value)

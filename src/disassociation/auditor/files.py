@@ -22,8 +22,6 @@ _FILES = ("README.md", "clusters.parquet", "subrecords.parquet")
 _UNFINISHED = ".partial"
 _LARGEST_MANIFEST = 1 << 20
 _MOST_RECORDS = 1 << 40
-_MOST_VALUES = 1 << 27
-"""Terms that one row group may hold; a reader has them in memory at once. Ours hold at most 2^18 rows."""
 _FRESH = "get a fresh copy of the release"
 
 
@@ -80,7 +78,7 @@ def _manifest(path: Path) -> dict[str, Any]:
     if not (
         _whole(manifest.get("k"), 2)
         and _whole(manifest.get("m"), 1)
-        and (manifest.get("l", ...) is None or _whole(manifest["l"], 2))
+        and (manifest.get("l", ...) is None or _whole(manifest.get("l"), 2))
         and _is_share(manifest.get("max_confidence", ...))
         and all(_whole(manifest.get(name), 0, _MOST_RECORDS) for name in ("records", "terms", "clusters"))
         and isinstance(manifest.get("software"), str)
@@ -120,20 +118,13 @@ def _verify(path: Path, entry: dict[str, Any]) -> None:
 
 
 def _table(path: Path, schema: pa.Schema) -> Path:
-    """A Parquet file with the columns of the format, in row groups that fit in memory."""
+    """A Parquet file with the columns of the format, that does not unpack to far more than it is."""
     try:
         if unpacks_too_far(path):
             raise FormatError(f"{path}: unpacks to far more than its size; this is not a release")
         with pq.ParquetFile(path) as file:
             if not has_schema(file.schema_arrow, schema):
                 raise FormatError(f"{path}: other columns or types than the format has; {_FRESH}")
-            for i in range(file.metadata.num_row_groups):
-                group = file.metadata.row_group(i)
-                most = max(group.column(j).num_values for j in range(group.num_columns))
-                if max(most, group.num_rows) > _MOST_VALUES:
-                    raise FormatError(
-                        f"{path}: a row group of more than {_MOST_VALUES:,} values; this is not a release"
-                    )
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _unreadable(path) from error
     return path
@@ -142,9 +133,14 @@ def _table(path: Path, schema: pa.Schema) -> Path:
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
     """A table, some rows at a time, terms as dictionary codes."""
     try:
-        with pq.ParquetFile(path, read_dictionary=["terms.list.element"], pre_buffer=False) as file:
+        with pq.ParquetFile(path) as plain:
+            # Whatever the writer called the elements of its lists.
+            terms = plain.schema.column(plain.schema_arrow.names.index("terms")).path
+        with pq.ParquetFile(path, read_dictionary=[terms], pre_buffer=False) as file:
             for i in range(file.metadata.num_row_groups):
-                yield from file.iter_batches(BATCH, row_groups=[i], use_threads=False)
+                for batch in file.iter_batches(BATCH, row_groups=[i], use_threads=False):
+                    batch.validate(full=True)  # Arrow trusts the numbers in a file until it is told not to
+                    yield batch
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _unreadable(path) from error
 

@@ -67,7 +67,7 @@ def judge_release(source: Source, found: Survey, sensitive: NDArray[np.bool_], m
             conflicts.append(find_conflicts(group, first, found.parents, shared, terms))
     if clusters > found.leaves:
         _judge_group(source, found, rule, found.joints, found.leaves, findings)
-        findings.violations += _few_children(found)
+        findings.violations += _joint_faults(found)
         every = np.concatenate(conflicts)
         findings.violations += _left_behind(every)
         findings.violations += _judge_shared(source, found, conflicts_by_leaf(found, shared, every), findings)
@@ -112,8 +112,8 @@ def names(found: Survey, codes: list[int]) -> tuple[str, ...]:
     return tuple(found.lexicon.terms[code].as_py() for code in sorted(codes))
 
 
-def _few_children(found: Survey) -> Iterator[Violation]:
-    """S1 for joint clusters: two children or more, and a size that is the sum of theirs."""
+def _joint_faults(found: Survey) -> Iterator[Violation]:
+    """S1 for joint clusters: two children or more, a size that is the sum of theirs, and something that they share."""
     children = np.bincount(found.parents[found.parents >= 0], minlength=len(found.sizes))
     below = np.zeros(len(found.sizes), np.int64)
     inner = found.parents >= 0
@@ -121,6 +121,8 @@ def _few_children(found: Survey) -> Iterator[Violation]:
     for joint in range(found.leaves, len(found.sizes)):
         if children[joint] < 2:
             yield Violation("S1", joint, None, "a joint cluster of fewer than two")
+        if found.joints.row_starts[joint - found.leaves] == found.joints.row_starts[joint - found.leaves + 1]:
+            yield Violation("S1", joint, None, "a joint cluster without a shared chunk")
         if below[joint] != found.sizes[joint]:
             yield Violation("S1", joint, None, f"{found.sizes[joint]} records, but {below[joint]} below it")
 

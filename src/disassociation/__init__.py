@@ -16,20 +16,30 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "Release",
+    "Risk",
     "Transactions",
+    "Witness",
     "__version__",
+    "audit",
     "disassociate",
     "errors",
     "generate_pos",
     "generate_quest",
     "open_release",
     "read",
+    "risk",
+    "witness",
     "write",
 ]
 
 if TYPE_CHECKING:
     from disassociation import errors
+    from disassociation.auditor.auditing import audit
+    from disassociation.auditor.possible import Witness, witness
+    from disassociation.auditor.verdict import Audit
+    from disassociation.exposure.risk_before import Risk, risk
     from disassociation.formats import read, write
     from disassociation.generators import generate_pos, generate_quest
     from disassociation.pipeline import disassociate
@@ -38,13 +48,19 @@ if TYPE_CHECKING:
     from disassociation.release_reader import open_release
 
 _HOMES = {
+    "Audit": "auditor.verdict",
     "Release": "release",
+    "Risk": "exposure.risk_before",
     "Transactions": "records",
+    "Witness": "auditor.possible",
+    "audit": "auditor.auditing",
     "disassociate": "pipeline",
     "generate_pos": "generators",
     "generate_quest": "generators",
     "open_release": "release_reader",
     "read": "formats",
+    "risk": "exposure.risk_before",
+    "witness": "auditor.possible",
     "write": "formats",
 }
 

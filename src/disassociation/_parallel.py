@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -9,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["even_shares", "run_shares"]
+__all__ = ["even_shares", "run_shares", "usable_cores"]
 
 _SHARES_PER_THREAD = 8
 
@@ -33,3 +34,8 @@ def run_shares(work: Callable[[int, int], None], shares: list[tuple[int, int]], 
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(lambda share: work(*share), shares):
             pass
+
+
+def usable_cores() -> int:
+    """The processors this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from disassociation._kernels.arrays import Forest
+from disassociation._parallel import usable_cores
 from disassociation.assemble import assemble_forest
 from disassociation.auditor.auditing import require_sound
 from disassociation.errors import ParameterError
@@ -98,7 +98,7 @@ def make_release(
     """Run the stages on records already read; what is made has yet to pass the audit, in memory or when written."""
     if threads is not None:
         require_whole("threads", threads, 1, _MOST_THREADS)
-    threads = threads or _usable_cores()
+    threads = threads or usable_cores()
     tell = progress or (lambda step: None)
     rules = parameters.rules_for(data)
     forest = _make_forest(data, rules, threads, tell)
@@ -128,8 +128,3 @@ def _terms(name: str, given: Iterable[str]) -> frozenset[str]:
     if not all(isinstance(term, (str, int, np.integer)) and not isinstance(term, bool) for term in terms):
         raise ParameterError(f"{name} must hold terms: strings or whole numbers")
     return frozenset(str(term) for term in terms)
-
-
-def _usable_cores() -> int:
-    """The processors this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -99,7 +99,17 @@ def _verdict(
     asked: bool,
 ) -> Audit:
     """Everything found, by condition."""
-    decided = ["order", "S1", "S2", "G0", "G1", "G2", "G3", *(["L"] if asked else [])]
+    decided = [
+        "order",
+        "S1",
+        "S2",
+        "G0",
+        "G1",
+        "G2",
+        "G3",
+        *(["L"] if asked else []),
+        *(["C"] if source.max_confidence else []),
+    ]
     failed = {violation.condition for violation in violations}
     covered = findings.covered[:-1]
     return Audit(
@@ -119,6 +129,6 @@ def _verdict(
             covering_terms=int((covered > 0).sum()),
             widest=int(covered.max(initial=0)),
             across=float(findings.widest[0] / findings.widest[1]),
-            within=0.0,
+            within=findings.within,
         ),
     )

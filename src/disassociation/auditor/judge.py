@@ -16,6 +16,7 @@ from disassociation.auditor.conflicts import (
     shared_terms,
 )
 from disassociation.auditor.kernels_clusters import Group, Rule
+from disassociation.auditor.kernels_confidence import above, highest_confidence
 from disassociation.auditor.kernels_conflicts import IN_TERM_CHUNK, find_conflicts
 from disassociation.auditor.kernels_order import compare_neighbours
 from disassociation.auditor.kernels_rare import Bag, first_rare_itemset
@@ -46,6 +47,7 @@ class Findings:
     chunks: int = 0
     flows: int = 0
     covered: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
+    within: float = 0.0
     widest: NDArray[np.int64] = field(default_factory=lambda: np.array([0, 1]))
 
 
@@ -61,12 +63,14 @@ def judge_release(source: Source, found: Survey, sensitive: NDArray[np.bool_], m
     for first, group in leaf_groups(source, found):
         _judge_group(source, found, rule, group, first, findings)
         kernels.count_covers(group, findings.covered, findings.widest)
+        _judge_confidence(source, found, group, first, findings)
         step, key = compare_neighbours(group, rank, key)
         steps.append(step)
         if clusters > found.leaves:
             conflicts.append(find_conflicts(group, first, found.parents, shared, terms))
     if clusters > found.leaves:
         _judge_group(source, found, rule, found.joints, found.leaves, findings)
+        _judge_confidence(source, found, found.joints, found.leaves, findings)
         findings.violations += _joint_faults(found)
         every = np.concatenate(conflicts)
         findings.violations += _left_behind(every)
@@ -92,6 +96,22 @@ def _judge_group(source: Source, found: Survey, rule: Rule, group: Group, first:
             number=number, size=size, minimum=int(rule.numbers[1]), k=source.k, items=len(itemset or ())
         )
         findings.violations.append(Violation(condition, cluster, None if chunk < 0 else chunk, text, itemset=itemset))
+
+
+def _judge_confidence(source: Source, found: Survey, group: Group, first: int, findings: Findings) -> None:
+    """The highest confidence within chunks, and C: whether any is higher than the release promises."""
+    terms = len(found.lexicon.terms)
+    findings.within = highest_confidence(group, source.m, terms, findings.within)
+    if source.max_confidence is None or source.max_confidence >= 1:
+        return
+    across, within = (np.zeros(len(group.sizes), np.bool_) for _ in range(2))
+    above(group, source.m, terms, float(source.max_confidence), across, within)
+    for i in np.flatnonzero(across & (first < found.leaves)).tolist():
+        what = f"a term is in more than {source.max_confidence:.0%} of its records"
+        findings.violations.append(Violation("C", first + i, None, what))
+    for i in np.flatnonzero(within).tolist():
+        what = f"within a chunk, terms imply another with more than {source.max_confidence:.0%} confidence"
+        findings.violations.append(Violation("C", first + i, None, what))
 
 
 def _rare_itemset(source: Source, found: Survey, group: Group, i: int, chunk: int) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from disassociation import __version__
 from disassociation.cli import _shared as shared
-from disassociation.cli import anonymize, convert, demo, generate
+from disassociation.cli import anonymize, audit, convert, demo, generate, risk
 from disassociation.cli._process import prepare_process
 from disassociation.errors import DisassociationError
 
@@ -46,9 +46,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 anonymize.register(app)
+audit.register(app)
 convert.register(app)
 generate.register(app)
 demo.register(app)
+risk.register(app)
 
 
 def _show_version(value: bool) -> None:
@@ -72,6 +74,10 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         result = app(arguments, standalone_mode=False)
         shared.finish()
+    except SystemExit as left:
+        if left.code == 1:  # how rich leaves when the reader of a help page has gone; our commands return their code
+            _leave_quietly()
+        raise
     except typer.TyperException as error:
         message = " ".join(getattr(error, "format_message", error.__str__)().split()).rstrip(".")
         if message:

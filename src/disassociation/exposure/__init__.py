@@ -1,0 +1,1 @@
+"""What records give away: before publishing, and from a release."""

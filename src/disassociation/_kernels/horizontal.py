@@ -43,7 +43,7 @@ def word_split_stands(ids, rules, alive, with_term):
 
 
 @borrowing
-def best_word_term(alive, masks, terms, size, part, rules, last):
+def best_word_term(alive, masks, terms, size, codes, rules, last):
     """Drop the terms that no longer qualify from `terms[:size]`; returns how many stay and the place of the best."""
     minimum = rules.sizes[0]
     n = popcount(alive)
@@ -57,7 +57,7 @@ def best_word_term(alive, masks, terms, size, part, rules, last):
         terms[kept] = terms[i]
         preference = 0
         if grouped:
-            group = rules.group[part.codes[terms[i]]]
+            group = rules.group[codes[terms[i]]]
             preference = 0 if group < 0 else (2 if group == last else 1)
         if preference > best_class or (preference == best_class and count > best_count):
             best, best_count, best_class = kept, count, preference
@@ -65,16 +65,58 @@ def best_word_term(alive, masks, terms, size, part, rules, last):
     return kept, best
 
 
+class Word(NamedTuple):
+    """A part of at most 64 records, its terms as sets of them; room for any."""
+
+    sets: NDArray[np.uint64]  # by term of the part it comes from, 0 between uses
+    terms: NDArray[np.int32]  # the terms that can still split it, rising
+    masks: NDArray[np.uint64]  # the set of each of those
+    codes: NDArray[np.int32]  # and its code
+
+
 @helper
-def split_word_part(part, rules, last, order, leaf_start, base, records, rank):
+def new_word(q):
+    """Room for the terms of a part."""
+    return Word(np.zeros(q, np.uint64), np.empty(q + 1, np.int32), np.empty(q, np.uint64), np.empty(q, np.int32))
+
+
+@borrowing
+def gather_word(fresh, child, codes, banned_at, minimum, word):
+    """Write the terms that can still split a child of at most 64 records to `word`; returns how many there are."""
+    start, stop, place = fresh.bounds[child, 0], fresh.bounds[child, 1], fresh.bounds[child, 2]
+    n = stop - start
+    size = 0
+    for i in range(n):
+        bit = np.uint64(1) << np.uint64(i)
+        for _ in range(fresh.lengths[start + i]):
+            # Without a branch, which would be mispredicted half the time.
+            term = fresh.items[place]
+            word.terms[size] = term
+            size += word.sets[term] == 0
+            word.sets[term] |= bit
+            place += 1
+    kept = 0
+    for i in range(size):
+        term = word.terms[i]
+        if minimum <= popcount(word.sets[term]) <= n - minimum and banned_at[term] > child:
+            word.terms[kept] = term
+            kept += 1
+        else:
+            word.sets[term] = 0
+    sort_numbers(word.terms[:kept])
+    for i in range(kept):
+        term = word.terms[i]
+        word.masks[i], word.codes[i] = word.sets[term], codes[term]
+        word.sets[term] = 0
+    return kept
+
+
+@helper
+def split_word_part(ids, masks, codes, rules, last, order, leaf_start, base, records, rank):
     """Split a part of at most 64 records down to leaves; `order[base:base+n]` receives its records, leaf after leaf."""
-    n = part.ids.shape[0]
-    q = part.codes.shape[0]
+    n = ids.shape[0]
+    q = codes.shape[0]
     minimum, limit = rules.sizes[0], rules.sizes[1]
-    masks = np.zeros(q, np.uint64)
-    for record in range(n):
-        for place in range(part.offsets[record], part.offsets[record + 1]):
-            masks[part.items[place]] |= np.uint64(1) << np.uint64(record)
     depth = n // minimum + 2
     words = np.empty(depth, np.uint64)
     starts = np.empty(depth, np.int64)
@@ -93,9 +135,9 @@ def split_word_part(part, rules, last, order, leaf_start, base, records, rank):
         alive = words[top]
         best = -1
         if popcount(alive) >= limit:
-            sizes[top], best = best_word_term(alive, masks, candidates[top], sizes[top], part, rules, lasts[top])
+            sizes[top], best = best_word_term(alive, masks, candidates[top], sizes[top], codes, rules, lasts[top])
         if best < 0:
-            finish_word(part.ids, alive, order, leaf_start, starts[top], records, rules, rank)
+            finish_word(ids, alive, order, leaf_start, starts[top], records, rules, rank)
             waiting -= 1
             continue
         term = candidates[top, best]
@@ -103,15 +145,16 @@ def split_word_part(part, rules, last, order, leaf_start, base, records, rank):
             candidates[top, i] = candidates[top, i + 1]
         sizes[top] -= 1
         with_term = alive & masks[term]
-        if rules.sizes[3] > 0 and not word_split_stands(part.ids, rules, alive, with_term):
+        if rules.sizes[3] > 0 and not word_split_stands(ids, rules, alive, with_term):
             continue
-        if rules.group.shape[0] > 0 and rules.group[part.codes[term]] >= 0:
-            lasts[top] = rules.group[part.codes[term]]
+        if rules.group.shape[0] > 0 and rules.group[codes[term]] >= 0:
+            lasts[top] = rules.group[codes[term]]
         words[waiting] = with_term
         starts[waiting] = starts[top]
         lasts[waiting] = lasts[top]
         sizes[waiting] = sizes[top]
-        candidates[waiting, : sizes[top]] = candidates[top, : sizes[top]]
+        for i in range(sizes[top]):
+            candidates[waiting, i] = candidates[top, i]
         words[top] = alive & ~masks[term]
         starts[top] += popcount(with_term)
         waiting += 1
@@ -240,6 +283,7 @@ def split_once(part, rules, last, base, fresh, stack, at, order, leaf_start, rec
     count, banned_at = run_chain(part, rules, last, fresh)
     inside = np.zeros(codes.shape[0], np.int32)
     local = np.full(codes.shape[0], -1, np.int32)
+    word = new_word(codes.shape[0])
     for child in range(count):
         start, stop = fresh.bounds[child, 0], fresh.bounds[child, 1]
         place, n = base + start, stop - start
@@ -248,15 +292,18 @@ def split_once(part, rules, last, base, fresh, stack, at, order, leaf_start, rec
             leaf_start[place] = True
             continue
         kept, written = 0, at[1]
-        if fresh.bounds[child, 2] >= 0:
+        small = n <= _WORD
+        if fresh.bounds[child, 2] >= 0 and small:
+            kept = gather_word(fresh, child, codes, banned_at, rules.sizes[0], word)
+        elif fresh.bounds[child, 2] >= 0:
             row, written = project_child(fresh, child, codes, banned_at, rules.sizes[0], inside, local, stack, at)
             kept = row[4] - row[3]
             row[6] = place
         if kept == 0:
             cut_part(order[place : place + n], leaf_start, place, records, rules, rank)
-        elif n <= _WORD:
-            small = stacked_part(stack, stack.rows[at[3]])
-            split_word_part(small, rules, stack.rows[at[3], 5], order, leaf_start, place, records, rank)
+        elif small:
+            ids, masks, own = fresh.order[start:stop], word.masks[:kept], word.codes[:kept]
+            split_word_part(ids, masks, own, rules, fresh.bounds[child, 3], order, leaf_start, place, records, rank)
         else:
             at = (at[0] + n, written, at[2] + kept, at[3] + 1)
     return at

@@ -50,6 +50,21 @@ def read_records(
     return data
 
 
+def sensitive_terms(path: str | None) -> frozenset[str]:
+    """The lines of a file, each a term exactly as it stands."""
+    if path is None:
+        return frozenset()
+    from disassociation.formats._bytes import as_text, open_stream
+
+    with open_stream(path) as stream:
+        text = as_text(stream, "utf-8").readall().decode()
+    # Not splitlines(): a term may hold U+0085 or U+2028, and would be published if it were cut in two here.
+    terms = frozenset(line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line)
+    if not terms:
+        raise InputError(f"{path}: names no term; put one sensitive term on each line")
+    return terms
+
+
 _remarks: list[str] = []
 
 

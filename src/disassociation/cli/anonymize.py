@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from disassociation.cli import _shared as shared
-from disassociation.errors import InputError, ParameterError
+from disassociation.errors import ParameterError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from disassociation.params import Parameters
     from disassociation.records import Transactions
     from disassociation.release import Release
 
@@ -61,7 +63,7 @@ def anonymize(
     overwrite: shared.Overwrite = False,
     json: shared.Json = False,
 ) -> None:
-    """Read records, anonymize them, check the result, and put the release in place."""
+    """Read records, anonymize them, audit the result, and put the release in place."""
     from disassociation.params import Parameters
     from disassociation.release_writer import check_target
 
@@ -75,7 +77,7 @@ def anonymize(
         m=m,
         l=l,
         max_cluster_size=max_cluster_size,
-        sensitive=_sensitive_terms(sensitive),
+        sensitive=shared.sensitive_terms(sensitive),
         keep_together=_groups(keep_together),
         refine=not no_refine,
         method=method,
@@ -103,26 +105,24 @@ def anonymize(
 
 def publish(
     data: Transactions,
-    parameters: object,
+    parameters: Parameters,
     output: Path,
     *,
     threads: int | None = None,
     overwrite: bool = False,
     json_export: str | None = None,
 ) -> Release:
-    """Anonymize, check and write, showing progress; the release and its export appear together."""
+    """Anonymize, write and audit, showing progress; the release and its export appear together."""
     from disassociation.formats._output import open_output
     from disassociation.pipeline import make_release
+    from disassociation.release_writer import write_release
 
-    with shared.progress() as step:
-        release = make_release(data, parameters, threads=threads, progress=step)  # type: ignore[arg-type]
-        step("writing")
-        if json_export is None:
-            release.save(output, overwrite=overwrite)
-        else:
-            with open_output(json_export, overwrite=overwrite) as sink:
-                sink.writelines(piece.encode() for piece in release.to_json())
-                release.save(output, overwrite=overwrite)
+    with shared.progress() as step, ExitStack() as open_files:
+        release = make_release(data, parameters, threads=threads, progress=step)
+        if json_export is not None:
+            sink = open_files.enter_context(open_output(json_export, overwrite=overwrite))
+            sink.writelines(piece.encode() for piece in release.to_json())
+        write_release(release, output, overwrite=overwrite, sensitive=parameters.sensitive, progress=step)
     return release
 
 
@@ -143,7 +143,6 @@ def summary(data: Transactions, release: Release) -> dict[str, object]:
         "leaves": release.leaves,
         "joint_clusters": release.joint_clusters,
         "occurrences_in_chunks": kept,
-        "violations": 0,
     }
 
 
@@ -154,7 +153,7 @@ def print_summary(output: Path, release: Release, result: dict[str, object]) -> 
     assert isinstance(kept, int)
     assert isinstance(all_of_them, int)
     shared.print_lines(
-        f"{output}: a release of {result['records']:,} records, checked",
+        f"{output}: a release of {result['records']:,} records, audited",
         {
             "guarantee": f"k = {release.k} candidates for whoever knows up to m = {release.m} terms"
             + ("" if release.l is None else f"; sensitive terms in at most 1 of {release.l}"),
@@ -163,7 +162,7 @@ def print_summary(output: Path, release: Release, result: dict[str, object]) -> 
             + shared.counted(release.joint_clusters, "joint cluster"),
             "in chunks": f"{kept:,} of {all_of_them:,} term occurrences ({kept / all_of_them:.1%}); "
             "the rest in term chunks",
-            "check": "S1, S2, G0, G1, G2, G3 hold",
+            "audit": "the guarantee is proved: S1, S2, G0, G1, G2 and G3 hold",
             "time": f"{result['seconds']} s",
         },
     )
@@ -173,21 +172,6 @@ def _span(sizes: NDArray[np.int64]) -> str:
     """The least and the greatest of some sizes."""
     least, most = int(sizes.min()), int(sizes.max())
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
-
-
-def _sensitive_terms(path: str | None) -> frozenset[str]:
-    """The lines of a file, each a term exactly as it stands."""
-    if path is None:
-        return frozenset()
-    from disassociation.formats._bytes import as_text, open_stream
-
-    with open_stream(path) as stream:
-        text = as_text(stream, "utf-8").readall().decode()
-    # Not splitlines(): a term may hold U+0085 or U+2028, and would be published if it were cut in two here.
-    terms = frozenset(line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line)
-    if not terms:
-        raise InputError(f"{path}: names no term; put one sensitive term on each line")
-    return terms
 
 
 def _groups(path: str | None) -> tuple[frozenset[str], ...]:

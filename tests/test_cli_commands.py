@@ -58,7 +58,7 @@ def test_a_summary_for_people() -> None:
     title, *lines = answer.out.decode().splitlines()
     assert title == "out: a release of 400 records, audited"
     values = {line[2:13].strip(): line[13:] for line in lines}
-    assert list(values) == ["guarantee", "terms", "clusters", "in chunks", "check", "time"]
+    assert list(values) == ["guarantee", "terms", "clusters", "in chunks", "audit", "time"]
     assert values["guarantee"] == "k = 5 candidates for whoever knows up to m = 2 terms"
     assert values["terms"] == f"{len(release.vocabulary)}, all of them kept"
     assert values["clusters"].startswith(f"{release.leaves} leaves of ")

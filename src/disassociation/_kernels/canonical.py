@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from disassociation._kernels._jit import borrowing, buffer, helper, inlined, kernel
 from disassociation._kernels.arrays import Forest, Rows
 from disassociation._kernels.ragged import compare_lists, order_lists, sort_numbers
+from disassociation._kernels.room import roomy
 
 _HELD_BY_MOST = (3, 5)  # a term in at least 3/5 of a leaf's records leads the leaf's key
 
@@ -72,7 +73,7 @@ def leaf_keys(forest, terms):
     leaves = forest.term_offsets.shape[0] - 1
     last = rows.cluster_offsets[leaves]
     capacity = forest.terms.shape[0] + 2 * rows.offsets[last] + 3 * last + 3 * leaves
-    keys = Keys(np.empty(leaves, np.int64), np.empty(leaves, np.int64), np.empty(capacity, np.int32))
+    keys = Keys(np.empty(leaves, np.int64), np.empty(leaves, np.int64), roomy(capacity, np.int32))
     rank = published_ranks(forest, terms)
     counts = np.zeros(terms, np.int64)
     seen = np.empty(terms, np.int32)
@@ -218,14 +219,15 @@ def canonical_forest(forest, terms):
         number[order[i]] = i
     parents = np.empty(clusters, np.int64)
     term_offsets = np.zeros(leaves + 1, np.int64)
-    terms_out = np.empty_like(forest.terms)
+    terms_out = roomy(forest.terms.shape[0], np.int32)
     rows = Rows(
         np.zeros(clusters + 1, np.int64),
-        np.empty_like(old.chunks),
-        np.empty_like(old.counts),
-        np.zeros(old.counts.shape[0] + 1, np.int64),
-        np.empty_like(old.items),
+        roomy(old.counts.shape[0], np.int32),
+        roomy(old.counts.shape[0], np.int32),
+        roomy(old.counts.shape[0] + 1, np.int64),
+        roomy(old.items.shape[0], np.int32),
     )
+    rows.offsets[0] = 0
     row, item, term = 0, 0, 0
     for i in range(clusters):
         cluster = order[i]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from disassociation._kernels._jit import borrowing, helper
 from disassociation._kernels.bits import prefetch_list
 from disassociation._kernels.ragged import sort_numbers
+from disassociation._kernels.room import roomy
 
 _SCANNED = 512
 """Up to so many terms, looking at all for each split is faster than the queue, by half for parts of 100 records."""
@@ -73,7 +74,7 @@ def postings(part):
     for term in range(q):
         starts[term + 1] = starts[term] + part.counts[term]
     places = starts[:-1].copy()
-    records = np.empty(part.items.shape[0], np.int32)
+    records = roomy(part.items.shape[0], np.int32)
     for record in range(part.ids.shape[0]):
         for place in range(part.offsets[record], part.offsets[record + 1]):
             term = part.items[place]

@@ -7,9 +7,10 @@ import numpy as np
 from disassociation._kernels._jit import borrowing, helper
 from disassociation._kernels.bits import gather_lists
 from disassociation._kernels.chain import tally_sensitive
-from disassociation._kernels.ragged import compare_lists, sort_lists, sort_numbers
+from disassociation._kernels.ragged import compare_lists, sort_lists, sort_numbers, sort_words
 
 _CODE_BITS = 31
+_LATE = 63
 
 
 @helper
@@ -52,18 +53,52 @@ def room_for_lists(ids, records):
 
 @helper
 def order_records(ids, records, counts):
-    """Put `ids` in order of their lists of shared terms, ties by all their codes; `counts` is scratch of zeros."""
+    """Put `ids` in order of their lists of shared terms, ties by all their codes; `counts` is scratch of zeros.
+
+    The lists are compared as sets of ranks in one word, which is a third of the time of comparing them one by one; its
+    last bit stands for all ranks from 63 on, and records that agree in it are looked at again.
+    """
     n = ids.shape[0]
     offsets, items = room_for_lists(ids, records)
     gather_lists(records, ids, n, offsets, items)
     shared = shared_ranks(items, n, records.is_sensitive, counts)
-    starts = np.empty(n, np.int64)
-    ends = np.empty(n, np.int64)
-    ranks = np.empty(items.shape[0], np.int32)
+    words = np.empty(n, np.uint64)
+    for i in range(n):
+        word = np.uint64(0)
+        for place in range(offsets[i], offsets[i + 1]):
+            rank = counts[items[place]]
+            word |= np.uint64(rank > 0) << np.uint64(min(max(rank - 1, 0), _LATE))
+        words[i] = word
+    rows = np.arange(n)
+    scratch = np.empty(n, np.int64)
+    sort_words(words, rows, scratch)
+    low = 0
+    for high in range(1, n + 1):
+        if high < n and words[rows[high]] == words[rows[low]]:
+            continue
+        if high - low > 1:
+            if words[rows[low]] >> np.uint64(_LATE):
+                order_by_ranks(counts, offsets, items, rows[low:high], scratch)
+            else:
+                sort_lists(items, offsets[:-1], offsets[1:], rows[low:high], scratch)
+        low = high
+    for i in range(shared.shape[0]):
+        counts[shared[i]] = 0
+    ids[:] = ids[rows]
+
+
+@helper
+def order_by_ranks(counts, offsets, items, rows, scratch):
+    """Put `rows` in order of their lists of ranks, which `counts` has, ties by all their codes."""
+    n = rows.shape[0]
+    size = 0
+    for i in range(n):
+        size += offsets[rows[i] + 1] - offsets[rows[i]]
+    ranks, starts, ends = np.empty(size, np.int32), np.empty(n, np.int64), np.empty(n, np.int64)
     written = 0
     for i in range(n):
         starts[i] = written
-        for place in range(offsets[i], offsets[i + 1]):
+        for place in range(offsets[rows[i]], offsets[rows[i] + 1]):
             rank = counts[items[place]]
             if rank > 0:
                 j = written
@@ -73,26 +108,17 @@ def order_records(ids, records, counts):
                 ranks[j] = rank
                 written += 1
         ends[i] = written
-    for i in range(shared.shape[0]):
-        counts[shared[i]] = 0
-    rows = np.arange(n)
-    scratch = np.empty(n, np.int64)
-    sort_lists(ranks, starts, ends, rows, scratch)
-    order_ties(ranks, starts, ends, offsets, items, rows, scratch)
-    ids[:] = ids[rows]
-
-
-@borrowing
-def order_ties(ranks, starts, ends, offsets, items, rows, scratch):
-    """Within `rows`, in order of their lists of ranks, put those with equal lists in order of all their items."""
-    n = rows.shape[0]
+    order = np.arange(n)
+    sort_lists(ranks, starts, ends, order, scratch)
+    before = rows.copy()
     low = 0
     for high in range(1, n + 1):
-        first = rows[low]
-        if high < n:
-            other = rows[high]
-            if compare_lists(ranks, starts[first], ends[first], starts[other], ends[other]) == 0:
-                continue
+        rows[high - 1] = before[order[high - 1]]
+        if (
+            high < n
+            and compare_lists(ranks, starts[order[low]], ends[order[low]], starts[order[high]], ends[order[high]]) == 0
+        ):
+            continue
         if high - low > 1:
             sort_lists(items, offsets[:-1], offsets[1:], rows[low:high], scratch)
         low = high

@@ -14,6 +14,7 @@ from disassociation._kernels.bits import lowest_bit, popcount
 from disassociation._kernels.chain import Children, Part, Rules, run_chain, sides_stand, tally_sensitive
 from disassociation._kernels.cut import cut_part
 from disassociation._kernels.ragged import sort_numbers
+from disassociation._kernels.room import roomy
 
 _WORD = 64
 
@@ -193,11 +194,11 @@ class Stack(NamedTuple):
 def new_stack(n, items, codes, parts):
     """Room for parts of so many records, occurrences and local terms in all."""
     return Stack(
-        np.empty(n, np.int32),
-        np.empty(n, np.int32),
-        np.empty(items + 1, np.int32),  # one more: an item is written before it is known whether it counts
-        np.empty(codes, np.int32),
-        np.empty(codes, np.int32),
+        roomy(n, np.int32),
+        roomy(n, np.int32),
+        roomy(items + 1, np.int32),  # one more: an item is written before it is known whether it counts
+        roomy(codes, np.int32),
+        roomy(codes, np.int32),
         np.empty((parts, 7), np.int64),
     )
 
@@ -313,9 +314,9 @@ def split_once(part, rules, last, base, fresh, stack, at, order, leaf_start, rec
 def new_children(n, items, minimum):
     """Room for the children of a part of so many records and occurrences."""
     return Children(
-        np.empty(n, np.int32),
-        np.empty(n, np.int32),
-        np.empty(items, np.int32),
+        roomy(n, np.int32),
+        roomy(n, np.int32),
+        roomy(items, np.int32),
         np.empty((n // minimum + 2, 4), np.int64),
     )
 
@@ -367,8 +368,9 @@ def root_part(records, rules):
             kept += 1
         else:
             number[term] = -1
-    offsets = np.zeros(n + 1, np.int64)
-    projected = np.empty(items + 1, np.int32)
+    offsets = roomy(n + 1, np.int64)
+    offsets[0] = 0
+    projected = roomy(items + 1, np.int32)
     written = 0
     for record in range(n):
         for place in range(records.offsets[record], records.offsets[record + 1]):

@@ -107,6 +107,50 @@ def sort_lists(values, starts, ends, rows, other):
         width *= 2
 
 
+@inlined
+def comes_first(a, b):
+    """Whether a set of numbers, as bits, comes before another as a rising list: lexicographically, a prefix first."""
+    difference = a ^ b
+    first = difference & (~difference + np.uint64(1))
+    # One of them has the first number that the other has not, and comes first unless that other one is at its end.
+    return b >= first if a & first else a < first
+
+
+@borrowing
+def sort_words(words, rows, other):
+    """Put `rows` in order of their sets of numbers, as `comes_first` says; equal ones keep their order.
+
+    `other` is scratch of at least the size of `rows`.
+    """
+    n = rows.shape[0]
+    for low in range(0, n, _INSERTION):
+        for i in range(low + 1, min(low + _INSERTION, n)):
+            row = rows[i]
+            j = i - 1
+            while j >= low and words[rows[j]] != words[row] and comes_first(words[row], words[rows[j]]):
+                rows[j + 1] = rows[j]
+                j -= 1
+            rows[j + 1] = row
+    width = _INSERTION
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            i, j = low, middle
+            for k in range(low, high):
+                left = i < middle
+                if left and j < high and words[rows[i]] != words[rows[j]]:
+                    left = comes_first(words[rows[i]], words[rows[j]])
+                if left:
+                    other[k] = rows[i]
+                    i += 1
+                else:
+                    other[k] = rows[j]
+                    j += 1
+        for k in range(n):
+            rows[k] = other[k]
+        width *= 2
+
+
 @helper
 def order_lists(values, starts, ends, rows):
     """`rows`, which must be rising, in lexicographic order of their lists of numbers from -1 up; equal lists by row.

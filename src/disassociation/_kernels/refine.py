@@ -21,6 +21,7 @@ from disassociation._kernels.ragged import (
     sort_numbers,
 )
 from disassociation._kernels.rank_lists import close_list, contains, join_lists, new_lists
+from disassociation._kernels.room import roomy
 from disassociation._kernels.shared_chunks import lifted_records, write_shared_chunks
 from disassociation._kernels.weighing import Clusters, Entries, Scratch, weigh
 
@@ -328,7 +329,7 @@ def leaf_order(domains, rank, is_sensitive):
     total = 0
     for place in range(domains.chunks.shape[0]):
         total += domains.chunks[place] == TERM_CHUNK
-    keys = Keys(np.zeros(n + 1, np.int64), np.empty(total, np.int32), np.empty(total, np.int32))
+    keys = Keys(np.zeros(n + 1, np.int64), roomy(total, np.int32), roomy(total, np.int32))
     sieve = new_sieve(rank.shape[0])
     place_of = np.empty(rank.shape[0], np.int32)
     order = np.empty(n, np.int64)

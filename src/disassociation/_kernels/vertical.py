@@ -23,6 +23,7 @@ from disassociation._kernels.chunks import (
     write_chunk,
 )
 from disassociation._kernels.ragged import new_sieve, sieve_in, sieve_out
+from disassociation._kernels.room import roomy
 
 
 class Desk(NamedTuple):
@@ -190,17 +191,17 @@ def new_results(leaves, occurrences):
     """Room for the domains and rows of leaves; what is not needed is never touched and so costs nothing."""
     domains = Domains(
         np.zeros(leaves + 1, np.int64),
-        np.empty(occurrences + 1, np.int32),  # one more: a term is written before it is known to be new
-        np.empty(occurrences, np.int32),
-        np.empty(occurrences, np.int32),
+        roomy(occurrences + 1, np.int32),  # one more: a term is written before it is known to be new
+        roomy(occurrences, np.int32),
+        roomy(occurrences, np.int32),
         np.ones(leaves, np.bool_),
     )
     rows = Rows(
         np.zeros(leaves + 1, np.int64),
-        np.empty(occurrences, np.int32),
-        np.empty(occurrences, np.int32),
-        np.empty(occurrences + 1, np.int64),
-        np.empty(occurrences, np.int32),
+        roomy(occurrences, np.int32),
+        roomy(occurrences, np.int32),
+        roomy(occurrences + 1, np.int64),
+        roomy(occurrences, np.int32),
     )
     rows.offsets[0] = 0
     return domains, rows

@@ -22,9 +22,12 @@ class Chunks(NamedTuple):
     keys: NDArray[np.int64]  # (chunks,) joint cluster << 32 | number within it; rising
     rows: NDArray[np.int64]  # (chunks + 1,) where each chunk's rows begin
     lone: NDArray[np.bool_]  # (chunks,) of one term only
+    first: NDArray[np.int64]  # (clusters,) the first chunk of each; empty if some joint cluster leaves out numbers
 
     def numbers(self, joints: NDArray[np.int64], chunks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The place of each (joint cluster, chunk)."""
+        """The place of each (joint cluster, chunk), all of which are there."""
+        if len(self.first):
+            return self.first[joints] + chunks
         return np.searchsorted(self.keys, joints << 32 | chunks)
 
 
@@ -33,7 +36,10 @@ def shared_chunks(found: Survey) -> Chunks:
     keys = (_owners(found) + found.leaves) << 32 | found.joints.chunks
     distinct, first, sizes = np.unique(keys, return_index=True, return_counts=True)
     lone = (sizes == 1) & (np.diff(found.joints.bag.starts)[first] == 1)
-    return Chunks(distinct, np.append(first, len(keys)), lone)
+    first_of = np.searchsorted(distinct, np.arange(len(found.sizes)) << 32)
+    is_dense = np.array_equal(first_of[distinct >> 32] + (distinct & 0xFFFFFFFF), np.arange(len(distinct)))
+    none = np.zeros(0, np.int64)
+    return Chunks(distinct, np.append(first, len(keys)), lone, first_of if is_dense else none)
 
 
 def shared_terms(found: Survey) -> SharedTerms:

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import maximum_flow
 
 __all__ = ["TOO_LARGE", "Arc", "circulates", "transports"]
 
@@ -61,7 +59,10 @@ def _maximum(arcs: Sequence[tuple[int, int, int]], source: int, sink: int) -> in
 
 
 def _solve(arcs: Sequence[tuple[int, int, int]], source: int, sink: int):  # type: ignore[no-untyped-def]
-    """SciPy's maximum flow; arcs are distinct pairs of nodes."""
+    """SciPy's maximum flow; arcs are distinct pairs of nodes. Most releases need none, and so need not load SciPy."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import maximum_flow
+
     size = max(source, sink) + 1
     tails, heads, amounts = (np.array(column, np.int64) for column in zip(*arcs, strict=True))
     if amounts.max(initial=0) > TOO_LARGE:

@@ -138,10 +138,13 @@ def _joint_faults(found: Survey) -> Iterator[Violation]:
     below = np.zeros(len(found.sizes), np.int64)
     inner = found.parents >= 0
     np.add.at(below, found.parents[inner], found.sizes[inner])
-    for joint in range(found.leaves, len(found.sizes)):
+    bare = np.zeros(len(found.sizes), np.bool_)
+    bare[found.leaves :] = np.diff(found.joints.row_starts) == 0
+    wrong = (children < 2) | bare | (below != found.sizes)
+    for joint in (found.leaves + np.flatnonzero(wrong[found.leaves :])).tolist():
         if children[joint] < 2:
             yield Violation("S1", joint, None, "a joint cluster of fewer than two")
-        if found.joints.row_starts[joint - found.leaves] == found.joints.row_starts[joint - found.leaves + 1]:
+        if bare[joint]:
             yield Violation("S1", joint, None, "a joint cluster without a shared chunk")
         if below[joint] != found.sizes[joint]:
             yield Violation("S1", joint, None, f"{found.sizes[joint]} records, but {below[joint]} below it")

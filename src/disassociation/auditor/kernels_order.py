@@ -167,3 +167,18 @@ def walk(order, parents, below):
         if parents[cluster] >= 0:
             start[cluster] += start[parents[cluster]]
     return start
+
+
+@compiled(types.UniTuple(writable(types.int64), 2)(writable(types.int64), types.int64))
+def heights_and_first_leaves(parents, leaves):
+    """Of each cluster: how many levels are below it, and the first leaf that is."""
+    clusters = parents.shape[0]
+    heights, first = np.zeros(clusters, np.int64), np.full(clusters, leaves, np.int64)
+    for cluster in range(clusters):
+        if cluster < leaves:
+            first[cluster] = cluster
+        parent = parents[cluster]
+        if parent >= 0:
+            heights[parent] = max(heights[parent], heights[cluster] + 1)
+            first[parent] = min(first[parent], first[cluster])
+    return heights, first

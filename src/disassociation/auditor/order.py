@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disassociation.auditor.kernels_conflicts import leaf_spans
-from disassociation.auditor.kernels_order import hash_forest, walk
+from disassociation.auditor.kernels_order import hash_forest, heights_and_first_leaves, walk
 from disassociation.auditor.survey import Survey
 
 __all__ = ["misplaced_cluster", "term_ranks"]
@@ -36,14 +36,8 @@ def misplaced_cluster(found: Survey, steps: NDArray[np.int64]) -> int | None:
         wrong = np.flatnonzero(ties[1:] & (place[1:] < place[:-1]))
         if len(wrong):
             return int(wrong[0]) + 1
-    first = np.full(clusters, leaves, np.int64)
-    first[:leaves] = np.arange(leaves)
-    height = np.zeros(clusters, np.int64)
-    for cluster in np.flatnonzero(found.parents >= 0).tolist():
-        parent = found.parents[cluster]
-        first[parent] = min(first[parent], first[cluster])
-        height[parent] = max(height[parent], height[cluster] + 1)
-    keys = height[leaves:] * (leaves + 1) + first[leaves:]
+    heights, first = heights_and_first_leaves(found.parents, leaves)
+    keys = heights[leaves:] * (leaves + 1) + first[leaves:]
     wrong = np.flatnonzero(keys[1:] <= keys[:-1])
     return leaves + int(wrong[0]) + 1 if len(wrong) else None
 

@@ -22,8 +22,23 @@ class _WithoutBlas:
         return None
 
 
-def prepare_process() -> None:
-    """Make starting quick and memory small; make sure that a file name in no known encoding can be printed."""
+class _WithoutPandas:
+    """Arrow loads pandas, where it is installed, at the first array it makes: 37 MB for what no command uses."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Deny `pandas` to everyone."""
+        if name == "pandas":
+            raise ImportError(name)
+        return None
+
+
+def prepare_process(*, is_ours: bool) -> None:
+    """Make starting quick and memory small; make sure that a file name in no known encoding can be printed.
+
+    Only a process that `is_ours` alone, because it was started to run one command, may be denied what others might use.
+    """
+    if is_ours:
+        sys.meta_path.insert(0, _WithoutPandas())
     # Arrow's own allocator cannot use again what the kernels have freed: 40 MB more for 500,000 records.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     if not any(isinstance(finder, _WithoutBlas) for finder in sys.meta_path):

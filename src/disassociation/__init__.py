@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = [
+    "Attack",
     "Audit",
     "Release",
     "Risk",
     "Transactions",
     "Witness",
     "__version__",
+    "attack",
     "audit",
     "disassociate",
     "errors",
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from disassociation.auditor.auditing import audit
     from disassociation.auditor.possible import Witness, witness
     from disassociation.auditor.verdict import Audit
+    from disassociation.exposure.attack_report import Attack, attack
     from disassociation.exposure.risk_before import Risk, risk
     from disassociation.formats import read, write
     from disassociation.generators import generate_pos, generate_quest
@@ -48,11 +51,13 @@ if TYPE_CHECKING:
     from disassociation.release_reader import open_release
 
 _HOMES = {
+    "Attack": "exposure.attack_report",
     "Audit": "auditor.verdict",
     "Release": "release",
     "Risk": "exposure.risk_before",
     "Transactions": "records",
     "Witness": "auditor.possible",
+    "attack": "exposure.attack_report",
     "audit": "auditor.auditing",
     "disassociate": "pipeline",
     "generate_pos": "generators",

@@ -126,8 +126,11 @@ def total(bag: Bag) -> int:
 Placement = dict[tuple[Place, Itemset, int], int]  # (shared chunk, subrecord, leaf) -> how many
 
 
-def can_hold(grove: Grove, target: int, itemset: Itemset, q: int) -> Placement | None:
-    """Where shared subrecords go in some world in which q records of a leaf hold an itemset; None if there is none."""
+def can_hold(grove: Grove, target: int, itemset: Itemset, q: int, *, spread: bool = False) -> Placement | None:
+    """Where shared subrecords go in some world in which q records of a leaf hold an itemset; None if there is none.
+
+    `spread` asks for one in which no leaf has much more of a shared chunk than its fair share.
+    """
     parts = grove.parts(target, itemset)
     leaf = grove.leaves[target]
     if parts is None or q > leaf.n or any(total(bag) > one.n for one in grove.leaves.values() for bag in one.chunks):
@@ -150,7 +153,12 @@ def can_hold(grove: Grove, target: int, itemset: Itemset, q: int) -> Placement |
         arcs.append(Arc(node(number), ground, 0 if one.term_chunk else max(0, need), _MOST))
     for chunk, bag in grove.shared.items():
         under = [number for number, one in grove.leaves.items() if chunk[0] in one.above]
-        arcs += [Arc(node((chunk, number)), node(number), 0, grove.leaves[number].n) for number in under]
+        records = sum(grove.leaves[number].n for number in under)
+        for number in under:
+            most = grove.leaves[number].n
+            if spread:
+                most = min(most, -(-total(bag) * most // records) + 1 + (q if number == target else 0))
+            arcs.append(Arc(node((chunk, number)), node(number), 0, most))
         if chunk in parts:
             arcs.append(Arc(node((chunk, "with")), node((chunk, target)), q, leaf.n))
         for row, count in bag:
@@ -188,7 +196,7 @@ def is_exposed(grove: Grove, leaf: int, itemset: Itemset, k: int) -> bool:
 
 def world_records(grove: Grove, leaf: int, itemset: Itemset, q: int) -> list[Itemset] | None:
     """The q records of a leaf that hold an itemset in some possible world, with all else they hold there."""
-    placement = can_hold(grove, leaf, itemset, q)
+    placement = can_hold(grove, leaf, itemset, q, spread=True) or can_hold(grove, leaf, itemset, q)
     if placement is None:
         return None
     parts = grove.parts(leaf, itemset) or {}
@@ -215,12 +223,10 @@ def world_records(grove: Grove, leaf: int, itemset: Itemset, q: int) -> list[Ite
             records[i] |= row
     for i in range(q):
         records[i] |= parts.get((leaf, -1), frozenset())
-    spare = here.term_chunk - itemset
-    for i, record in enumerate(records):
-        if not record:
-            records[i] = frozenset([min(here.term_chunk)])
-    records[-1] |= spare
-    return records[:q]
+    empty_first = sorted(range(here.n), key=lambda i: (bool(records[i]), -i))
+    for i, term in enumerate(sorted(here.term_chunk - itemset)):
+        records[empty_first[i % here.n]] |= {term}
+    return [record or frozenset([min(here.term_chunk)]) for record in records[:q]]
 
 
 def _by_terms(entry: tuple[Itemset, int]) -> list[int]:

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from disassociation import __version__
 from disassociation.cli import _shared as shared
-from disassociation.cli import anonymize, audit, convert, demo, generate, risk
+from disassociation.cli import anonymize, attack, audit, convert, demo, generate, risk
 from disassociation.cli._process import prepare_process
 from disassociation.errors import DisassociationError
 
@@ -51,6 +51,7 @@ convert.register(app)
 generate.register(app)
 demo.register(app)
 risk.register(app)
+attack.register(app)
 
 
 def _show_version(value: bool) -> None:
@@ -69,7 +70,7 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exits with 0, 1 (the guarantee does not hold) or 2 (wrong usage, unreadable input)."""
     signal.signal(signal.SIGTERM, _stop)
-    prepare_process()
+    prepare_process(is_ours=arguments is None)
     shared.forget_remarks()
     try:
         result = app(arguments, standalone_mode=False)

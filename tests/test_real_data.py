@@ -75,3 +75,29 @@ def test_real_data_have_something_to_prove(name: str) -> None:
     forest = naive.forest_of_rows(release.clusters.to_pylist(), release.subrecords.to_pylist())
     assert any(isinstance(child, naive.Joint) for joint in joints(forest) for child in joint.children)
     assert any(len(terms_of([chunk])) > 1 for joint in joints(forest) for chunk in joint.shared_chunks)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_real_release_is_of_its_data(name: str) -> None:
+    """S0 is decided: for the data, against them without a record, against them with terms of two records exchanged."""
+    records = records_of(name)
+    release = da.disassociate(records, k=5, m=2)
+    found = da.audit(release, original=records)
+    assert found.holds
+    assert found.conditions["S0"]
+    assert found.reached is not None
+    forced = found.reached["forced_records"]
+    assert isinstance(forced, int)
+    assert 0.95 * len(records) < forced <= len(records)
+    assert found.reached["filled_clusters"] == found.clusters
+    assert found.reached["roomy_chunks"] == found.reached["shared_chunks"]
+    assert not da.audit(release, original=records[1:]).conditions["S0"]
+    chance = random.Random(name)
+    long = [i for i, record in enumerate(records) if len(set(record)) > 5]
+    one, other = chance.sample(long, 2)
+    mine, theirs = set(records[one]) - set(records[other]), set(records[other]) - set(records[one])
+    given, taken = {min(mine)}, {min(theirs)}
+    exchanged = [*records]
+    exchanged[one] = sorted(set(records[one]) - given | taken)
+    exchanged[other] = sorted(set(records[other]) - taken | given)
+    assert not da.audit(release, original=exchanged).conditions["S0"]

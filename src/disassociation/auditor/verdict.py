@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["CONDITIONS", "Audit", "Covers", "Violation"]
+__all__ = ["CONDITIONS", "NOT_DECIDED", "Audit", "Covers", "Violation"]
+
+NOT_DECIDED = "not decided"
+"""Of a grouping: neither found nor shown not to exist."""
 
 CONDITIONS: Mapping[str, str] = {
     "order": "everything stands in the order that its content prescribes, so that order tells nothing",
@@ -15,7 +18,7 @@ CONDITIONS: Mapping[str, str] = {
     "G1": "every itemset of up to m terms in a record chunk is there at least k times",
     "G2": "every cluster's records can be filled, whichever k of them share a known itemset",
     "G3": "every itemset of up to m terms in a shared chunk finds k records wherever it finds one",
-    "L": "sensitive terms stand in term chunks only, and no cluster needs them to fill its records",
+    "L": "sensitive terms stand in term chunks only, are not what fills a cluster's records, and are in at most 1 in l",
     "C": "no term can be inferred with more than the confidence asked for",
     "S0": "the release is one of the original: every record and every occurrence is accounted for",
 }
@@ -111,6 +114,8 @@ class Audit:
         for name, holds in self.conditions.items():
             count = sum(violation.condition == name for violation in self.violations)
             lines.append(f"  {name:<5} {'holds' if holds else f'violated {count} times'}: {CONDITIONS[name]}")
+        if self.reached is not None and self.reached["grouping"] == NOT_DECIDED:
+            lines.append(f"  S0    {NOT_DECIDED}: {self.reached['why']}")
         return "\n".join(lines) + ">"
 
     def summary(self) -> str:

@@ -18,15 +18,20 @@ __version__ = "0.1.0"
 __all__ = [
     "Attack",
     "Audit",
+    "Itemsets",
     "Release",
     "Risk",
+    "Support",
     "Transactions",
+    "Utility",
     "Witness",
     "__version__",
     "attack",
     "audit",
     "disassociate",
     "errors",
+    "evaluate",
+    "frequent_itemsets",
     "generate_pos",
     "generate_quest",
     "open_release",
@@ -41,25 +46,33 @@ if TYPE_CHECKING:
     from disassociation.auditor.auditing import audit
     from disassociation.auditor.possible import Witness, witness
     from disassociation.auditor.verdict import Audit
+    from disassociation.evaluation import Utility, evaluate
     from disassociation.exposure.attack_report import Attack, attack
     from disassociation.exposure.risk_before import Risk, risk
     from disassociation.formats import read, write
     from disassociation.generators import generate_pos, generate_quest
+    from disassociation.itemsets import Itemsets, frequent_itemsets
     from disassociation.pipeline import disassociate
     from disassociation.records import Transactions
     from disassociation.release import Release
     from disassociation.release_reader import open_release
+    from disassociation.support import Support
 
 _HOMES = {
     "Attack": "exposure.attack_report",
     "Audit": "auditor.verdict",
+    "Itemsets": "itemsets",
     "Release": "release",
     "Risk": "exposure.risk_before",
+    "Support": "support",
     "Transactions": "records",
+    "Utility": "evaluation",
     "Witness": "auditor.possible",
     "attack": "exposure.attack_report",
     "audit": "auditor.auditing",
     "disassociate": "pipeline",
+    "evaluate": "evaluation",
+    "frequent_itemsets": "itemsets",
     "generate_pos": "generators",
     "generate_quest": "generators",
     "open_release": "release_reader",

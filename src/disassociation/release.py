@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from disassociation._kernels.arrays import Forest
+
+if TYPE_CHECKING:
+    from disassociation._kernels.ground import Ground
+    from disassociation._kernels.law import Law
+    from disassociation.estimator import Estimator
+    from disassociation.itemsets import Itemsets
+    from disassociation.records import Transactions
+    from disassociation.support import Support
 
 __all__ = ["CLUSTERS_SCHEMA", "SUBRECORDS_SCHEMA", "PublishedTables", "Release", "published_tables"]
 
@@ -110,6 +118,108 @@ class Release:
     def subrecords(self) -> pa.Table:
         """One row a distinct subrecord: ``cluster``, ``chunk``, ``terms``, ``count``."""
         return _decoded(subrecords_table(self), SUBRECORDS_SCHEMA)
+
+    def support(self, itemset: Iterable[Hashable], *, model: str = "independent") -> Support:
+        """How many records hold all terms of an itemset: at least, expected, at most (docs/estimates.md).
+
+        A term that the release does not have is in no record. The first call lays the release out, which takes a
+        second for a million records; later ones take less than a thousandth.
+
+        Examples:
+            >>> import disassociation as da
+            >>> release = da.disassociate([["bread", "milk"]] * 3 + [["bread", "gin"]] * 2, k=2, m=2)
+            >>> release.support({"bread", "gin"}).lower
+            2
+        """
+        from disassociation.support import support_of
+
+        return support_of(self, itemset, model)
+
+    def itemsets(
+        self,
+        *,
+        top: int | None = None,
+        min_support: float | None = None,
+        min_count: int | None = None,
+        max_length: int | None = None,
+        by: str = "expected",
+        model: str = "independent",
+    ) -> Itemsets:
+        """Find frequent itemsets, with what is certain and what is expected of their supports; nothing is drawn.
+
+        They come by falling expected support (to six digits behind the point; or by what is certain, with
+        ``by="lower"``), those of the same by size, and those of the same size by their terms. Unless ``min_support`` or
+        ``min_count`` says otherwise, one record at least is expected to hold each. The columns are ``itemset``,
+        ``lower``, ``expected`` and ``upper``.
+
+        Args:
+            top: This many itemsets, or all if there are fewer.
+            min_support: Only itemsets in at least this share of the records, above 0 and up to 1.
+            min_count: Only itemsets in at least so many records. All three may be left out but one; with ``top``, one
+                of the other two may be given as well.
+            max_length: Only itemsets of up to so many terms.
+            by: What itemsets are frequent by: "expected" or "lower".
+            model: What expectations assume, as for :meth:`support`.
+
+        Examples:
+            >>> import disassociation as da
+            >>> release = da.disassociate([["bread", "milk"]] * 3 + [["bread", "gin"]] * 2, k=2, m=2)
+            >>> found = release.itemsets(top=2)
+            >>> list(found)[1]
+            {'itemset': ['milk'], 'lower': 3, 'expected': 3.0, 'upper': 3}
+        """
+        from disassociation.release_itemsets import itemsets_of
+
+        return itemsets_of(
+            self,
+            top=top,
+            min_support=min_support,
+            min_count=min_count,
+            max_length=max_length,
+            by=by,
+            model=model,
+        )
+
+    @cached_property
+    def _ground(self) -> Ground:
+        """The release laid out for counting."""
+        from disassociation.support import lay_ground
+
+        return lay_ground(self)
+
+    @cached_property
+    def _law(self) -> Law:
+        """The law of the model "independent"."""
+        from disassociation.support import find_law
+
+        return find_law(self)
+
+    @cached_property
+    def _estimator(self) -> Estimator:
+        """What the model "empirical-bayes" learns from the release."""
+        from disassociation.estimator import fit_release
+
+        return fit_release(self)
+
+    def reconstruct(self, random_state: int = 0, model: str = "independent") -> Transactions:
+        """Draw a possible original at random: records from which this very release could have been made.
+
+        Records come in random order. The same ``random_state`` gives the same records, on every machine. The law they
+        are drawn by is in docs/estimates.md; for several, ``disassociation.reconstruct.Originals`` does once what all
+        draws have in common.
+
+        Raises:
+            GuaranteeError: The release does not keep its guarantee, and has no possible original.
+
+        Examples:
+            >>> import disassociation as da
+            >>> release = da.disassociate([["bread", "milk"]] * 3 + [["bread", "gin"]] * 2, k=2, m=2)
+            >>> release.reconstruct(random_state=1)
+            <Transactions: 5 records, 3 terms, 10 occurrences>
+        """
+        from disassociation.reconstruct import Originals
+
+        return Originals.of(self, model).draw(random_state)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the release as a directory, complete or not at all; refuses to replace one unless told to."""

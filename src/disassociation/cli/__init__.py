@@ -14,7 +14,19 @@ from typer.core import TyperGroup
 
 from disassociation import __version__
 from disassociation.cli import _shared as shared
-from disassociation.cli import anonymize, attack, audit, convert, demo, generate, risk
+from disassociation.cli import (
+    anonymize,
+    attack,
+    audit,
+    convert,
+    demo,
+    evaluate,
+    generate,
+    itemsets,
+    reconstruct,
+    risk,
+    support,
+)
 from disassociation.cli._process import prepare_process
 from disassociation.errors import DisassociationError
 
@@ -52,6 +64,10 @@ generate.register(app)
 demo.register(app)
 risk.register(app)
 attack.register(app)
+evaluate.register(app)
+support.register(app)
+itemsets.register(app)
+reconstruct.register(app)
 
 
 def _show_version(value: bool) -> None:

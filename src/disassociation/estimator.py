@@ -1,0 +1,196 @@
+"""Expected supports by empirical Bayes: what a release tells about itself beyond its chunks (docs/estimates.md).
+
+Nothing is read but the release. Two things that term chunks hide are guessed from leaves that are alike: in how many
+records of its leaf a term is, and how often two terms of a leaf share a record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from disassociation._types import Ids, Offsets, Terms
+
+if TYPE_CHECKING:
+    from disassociation._kernels.presence import Holdings
+    from disassociation.release import Release
+
+__all__ = ["Estimator", "fit", "fit_release"]
+
+# What follows is the same for all data; docs/estimates.md, section 3.6, says what it was chosen on.
+BLOCKS = (4096, 256, 32, 8)  # leaves of a block within which a term is about equally frequent, one inside the other
+STRENGTH = 2.0  # a block's rate is as sure beforehand as if so many leaves had told it
+SHAPE = 0.5  # of the gamma distribution that the rates of a term in the leaves of a block have
+NEIGHBOURS = 16  # leaves of a block within which two terms meet as often as chance in one leaf has it ...
+ALIKE = 1.05  # ... but for this: a leaf is a little more like itself than like its neighbours
+GRID = np.concatenate([[0.0], np.geomspace(0.05, 300, 32)])  # lifts
+EDGES = np.geomspace(0.05, 300, 12)  # of how often pairs meet by chance: pairs between two edges have one prior
+FITTED_TERMS, FITTED_PAIRS, ROUNDS = 1024, 8192, 60
+BATCH = 1 << 22  # places in itemsets, each times their size, that are looked at together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimator:
+    """Expected supports in a release under the model "empirical-bayes"; immutable.
+
+    Itemsets are given in codes, as for :func:`disassociation.support.bounds_of`. A release without a possible original
+    is refused, with a GuaranteeError, when something is expected of it.
+    """
+
+    release: Release
+    counts: NDArray[np.float64]  # (entries,) expected records with the term: published but for term chunks
+    alone: NDArray[np.float64]  # (terms,) expected records with each term
+    weights: NDArray[np.float64]  # (bins, lifts) the prior of the lift of pairs that meet so often by chance
+    records: float  # of an average leaf
+
+    def expected_pairs(self, codes: Terms) -> NDArray[np.float64]:
+        """The records expected to hold each two of some terms, whose codes rise; each term on the diagonal.
+
+        Takes time in proportion to what blocks of leaves hold of these terms two at a time. Unlike `expected`, it does
+        not look at bounds, which takes longer than all the rest.
+
+        Examples:
+            >>> import disassociation as da, numpy as np
+            >>> data = [["a", "b"]] * 4 + [["a", "c"], ["a", "c", "d"], ["b", "d"], ["c", "d"]]
+            >>> pairs = fit(da.disassociate(data, k=4, m=2)).expected_pairs(np.arange(4))
+            >>> pairs[:2, :2].tolist()
+            [[6.0, 4.0], [4.0, 5.0]]
+        """
+        from disassociation._kernels.coupling import couple_pairs
+        from disassociation._kernels.presence import gather_holdings
+        from disassociation.support import expected_of_pairs
+
+        release, codes = self.release, np.ascontiguousarray(codes, np.int32)
+        pairs = expected_of_pairs(release, codes)
+        holdings = gather_holdings(release._ground.scene, self.counts, codes)
+        met, chance = _meetings(holdings, release.forest.sizes, len(codes))
+        above = np.triu_indices(len(codes), 1)
+        met[above] = self._lifts(met[above], chance[above])
+        couple_pairs(holdings, release.forest.sizes, met, _shared_from(release), pairs)
+        pairs = np.triu(pairs, 1)
+        pairs += pairs.T
+        np.fill_diagonal(pairs, self.alone[codes])
+        return np.maximum(pairs, 0.0)
+
+    def expected(self, offsets: Offsets, codes: Terms) -> NDArray[np.float64]:
+        """The records expected to hold each of many itemsets, within their bounds.
+
+        Takes time in proportion to the leaves that have either term of a pair, for each pair in an itemset.
+
+        Examples:
+            >>> import disassociation as da, numpy as np
+            >>> data = [["a", "b"]] * 4 + [["a", "c"], ["a", "c", "d"], ["b", "d"], ["c", "d"]]
+            >>> estimator = fit(da.disassociate(data, k=4, m=2))
+            >>> estimator.expected(np.array([0, 1, 3]), np.array([0, 0, 1], np.int32)).tolist()
+            [6.0, 4.0]
+        """
+        from disassociation.support import bounds_of, expected_of
+
+        offsets, codes = np.ascontiguousarray(offsets, np.int64), np.ascontiguousarray(codes, np.int32)
+        expected = expected_of(
+            self.release, offsets, codes
+        )  # all there is to say of the empty one and of unknown terms
+        sizes, firsts = np.diff(offsets), np.append(codes, np.int32(-1))[offsets[:-1]]
+        single = np.flatnonzero((firsts >= 0) & (sizes == 1))
+        expected[single] = self.alone[firsts[single]]
+        for size in np.unique(sizes[sizes > 1]).tolist():
+            chosen = np.flatnonzero((firsts >= 0) & (sizes == size))
+            step = max(1, BATCH // size**2)
+            for some in np.split(chosen, range(step, len(chosen), step)):
+                expected[some] = self._coupled(codes[offsets[some, None] + np.arange(size)])
+        return np.clip(expected, *bounds_of(self.release, offsets, codes))
+
+    def _coupled(self, itemsets: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Expected supports of itemsets of the same size, a row each, two terms or more."""
+        from disassociation._kernels.coupling import couple_itemsets
+        from disassociation._kernels.pair_meetings import list_postings, meet_pairs
+        from disassociation._kernels.presence import gather_holdings
+
+        release, scene = self.release, self.release._ground.scene
+        terms, ranks = np.unique(itemsets, return_inverse=True)
+        ranks = ranks.reshape(itemsets.shape)
+        one, other = (ranks[:, places] for places in np.triu_indices(itemsets.shape[1], 1))
+        keys, places = np.unique(one * len(terms) + other, return_inverse=True)
+        pairs = np.stack(np.divmod(keys, len(terms)), axis=1)
+        holdings = gather_holdings(scene, self.counts, terms)
+        postings = list_postings(holdings, release.forest.sizes, NEIGHBOURS, len(terms))
+        met, chance = np.empty(len(pairs)), np.empty(len(pairs))
+        meet_pairs(postings, NEIGHBOURS, pairs, met, chance)
+        lifts = self._lifts(met, chance)[places].reshape(one.shape)
+        expected: NDArray[np.float64] = couple_itemsets(release._ground, release._law, self.counts, lifts, itemsets)
+        return expected
+
+    def _lifts(self, met: NDArray[np.float64], chance: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How much likelier than by chance the terms of each pair are on one record, from how often they meet."""
+        from disassociation._kernels.lifts import infer_lifts
+
+        lifts = met.copy()
+        infer_lifts(lifts, ALIKE * chance, GRID, EDGES, self.weights, self.records)
+        return lifts
+
+
+def fit(release: Release) -> Estimator:
+    """What the model "empirical-bayes" learns from a release; once for each release in memory.
+
+    Near-linear: two seconds for a million records.
+
+    Examples:
+        >>> import disassociation as da
+        >>> release = da.disassociate(da.generate_quest(records=2_000, terms=200, mean_length=6), k=5, m=2)
+        >>> fit(release) is fit(release)
+        True
+    """
+    return release._estimator
+
+
+def fit_release(release: Release) -> Estimator:
+    """The same, always anew."""
+    from disassociation._kernels.presence import gather_holdings
+    from disassociation._kernels.term_counts import expected_counts
+
+    scene, sizes = release._ground.scene, release.forest.sizes
+    counts = expected_counts(scene, sizes, release.k - 1, np.array(BLOCKS), STRENGTH, SHAPE)
+    is_hidden = scene.entries.firsts < 0
+    alone = release._ground.least.astype(np.float64)
+    np.add.at(alone, scene.entries.terms[is_hidden], counts[is_hidden] - 1)
+    records = max(release.records / release.leaves, 2.0)
+    frequent = np.bincount(scene.entries.terms[is_hidden], minlength=len(release.vocabulary))
+    chosen = np.sort(np.argsort(-frequent, kind="stable")[:FITTED_TERMS]).astype(np.int32)
+    holdings = gather_holdings(scene, counts, chosen)
+    weights = _prior(*_meetings(holdings, sizes, len(chosen)), records)
+    for array in (counts, alone, weights):
+        array.flags.writeable = False
+    return Estimator(release, counts, alone, weights, records)
+
+
+def _shared_from(release: Release) -> int:
+    """Where the rows of joint clusters begin."""
+    return int(release.forest.rows.cluster_offsets[release.leaves])
+
+
+def _meetings(holdings: Holdings, sizes: Ids, terms: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """In how many leaves each two terms meet, and would by chance alone, (terms, terms), above the diagonal."""
+    from disassociation._kernels.presence import meet_in_leaves
+
+    met, chance = np.zeros((terms, terms)), np.zeros((terms, terms))
+    meet_in_leaves(holdings, sizes, NEIGHBOURS, met, chance)
+    return met, chance
+
+
+def _prior(met: NDArray[np.float64], chance: NDArray[np.float64], records: float) -> NDArray[np.float64]:
+    """The weights of the grid's lifts, for the pairs of each bin; even ones where there are no pairs."""
+    from disassociation._kernels.lifts import spread_lifts
+
+    above = np.triu_indices(len(met), 1)
+    met, chance = met[above], ALIKE * chance[above]
+    weights = np.full((len(EDGES) + 1, len(GRID)), 1 / len(GRID))
+    bins = np.searchsorted(EDGES, chance)
+    for number in range(len(weights)):
+        pairs = np.flatnonzero(bins == number)
+        if len(pairs):
+            pairs = pairs[:: -(-len(pairs) // FITTED_PAIRS)]
+            spread_lifts(met[pairs], chance[pairs], GRID, records, ROUNDS, weights[number])
+    return weights

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from disassociation._kernels._jit import borrowing, helper, inlined
 
-_AHEAD = 16  # turns; 8 and 32 measure the same, none costs six times as much
-_LINE = 12  # most records end within so many items of their first cache line
+AHEAD = 16  # turns; 8 and 32 measure the same, none costs six times as much
+LINE = 12  # most records end within so many items of their first cache line
 
 
 @intrinsic
@@ -56,12 +56,12 @@ def prefetch(context: Any, array: Any, index: Any) -> Any:
 @inlined
 def prefetch_list(offsets, items, ids, i):
     """Ask for a list some turns before a loop over `ids` comes to it: first for its place, then for its items."""
-    if i + 2 * _AHEAD < ids.shape[0]:
-        prefetch(offsets, ids[i + 2 * _AHEAD])
-    if i + _AHEAD < ids.shape[0]:
-        start = offsets[ids[i + _AHEAD]]
+    if i + 2 * AHEAD < ids.shape[0]:
+        prefetch(offsets, ids[i + 2 * AHEAD])
+    if i + AHEAD < ids.shape[0]:
+        start = offsets[ids[i + AHEAD]]
         prefetch(items, start)
-        prefetch(items, min(start + _LINE, items.shape[0] - 1))
+        prefetch(items, min(start + LINE, items.shape[0] - 1))
 
 
 @borrowing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from disassociation._kernels._jit import borrowing, helper
-from disassociation._kernels.bits import gather_lists
+from disassociation._kernels.bits import AHEAD, LINE, gather_lists, prefetch
 from disassociation._kernels.chain import tally_sensitive
 from disassociation._kernels.ragged import compare_lists, sort_lists, sort_numbers, sort_words
 
@@ -44,10 +44,15 @@ def shared_ranks(items, n, is_sensitive, counts):
 
 @helper
 def room_for_lists(ids, records):
-    """Room for a copy of some records."""
+    """Room for a copy of some records, of which the first are asked for at once: most parts have no more."""
     total = 0
     for i in range(ids.shape[0]):
-        total += records.offsets[ids[i] + 1] - records.offsets[ids[i]]
+        prefetch(records.offsets, ids[min(i + AHEAD, ids.shape[0] - 1)])
+        start = records.offsets[ids[i]]
+        total += records.offsets[ids[i] + 1] - start
+        if i < 4 * AHEAD:
+            prefetch(records.items, start)
+            prefetch(records.items, min(start + LINE, records.items.shape[0] - 1))
     return np.empty(ids.shape[0] + 1, np.int64), np.empty(total, np.int32)
 
 

@@ -18,6 +18,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Attack",
     "Audit",
+    "Disassociator",
+    "Explanation",
     "Itemsets",
     "Release",
     "Risk",
@@ -31,6 +33,7 @@ __all__ = [
     "disassociate",
     "errors",
     "evaluate",
+    "explain",
     "frequent_itemsets",
     "generate_pos",
     "generate_quest",
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from disassociation.auditor.possible import Witness, witness
     from disassociation.auditor.verdict import Audit
     from disassociation.evaluation import Utility, evaluate
+    from disassociation.explanation import Explanation, explain
     from disassociation.exposure.attack_report import Attack, attack
     from disassociation.exposure.risk_before import Risk, risk
     from disassociation.formats import read, write
@@ -57,10 +61,13 @@ if TYPE_CHECKING:
     from disassociation.release import Release
     from disassociation.release_reader import open_release
     from disassociation.support import Support
+    from disassociation.transformer import Disassociator
 
 _HOMES = {
     "Attack": "exposure.attack_report",
     "Audit": "auditor.verdict",
+    "Disassociator": "transformer",
+    "Explanation": "explanation",
     "Itemsets": "itemsets",
     "Release": "release",
     "Risk": "exposure.risk_before",
@@ -72,6 +79,7 @@ _HOMES = {
     "audit": "auditor.auditing",
     "disassociate": "pipeline",
     "evaluate": "evaluation",
+    "explain": "explanation",
     "frequent_itemsets": "itemsets",
     "generate_pos": "generators",
     "generate_quest": "generators",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from disassociation._kernels.ground import Ground
     from disassociation._kernels.law import Law
     from disassociation.estimator import Estimator
+    from disassociation.explanation import Explanation
     from disassociation.itemsets import Itemsets
     from disassociation.records import Transactions
     from disassociation.support import Support
@@ -134,6 +135,21 @@ class Release:
         from disassociation.support import support_of
 
         return support_of(self, itemset, model)
+
+    def explain(self, terms: Iterable[Hashable], *, model: str = "independent") -> Explanation:
+        """In which kinds of chunks a term or two terms ended, and why, as far as the release tells.
+
+        :func:`disassociation.explain` takes the original as well, which tells the rest.
+
+        Examples:
+            >>> import disassociation as da
+            >>> release = da.disassociate([["bread", "milk"]] * 3 + [["bread", "gin"]] * 2, k=2, m=2)
+            >>> release.explain(["bread", "milk"]).places
+            (Place(kind='record chunks', level=None, clusters=1, records=5, lower=3, upper=3),)
+        """
+        from disassociation.explanation import explain
+
+        return explain(self, terms, model=model)
 
     def itemsets(
         self,

@@ -21,6 +21,7 @@ from disassociation.cli import (
     convert,
     demo,
     evaluate,
+    explain,
     generate,
     itemsets,
     reconstruct,
@@ -66,6 +67,7 @@ risk.register(app)
 attack.register(app)
 evaluate.register(app)
 support.register(app)
+explain.register(app)
 itemsets.register(app)
 reconstruct.register(app)
 

@@ -277,3 +277,18 @@ def test_nothing_heavy_is_imported_until_needed(name: str) -> None:
     loaded = {name.partition(".")[0] for name in json.loads(done.stderr.splitlines()[-1])}
     assert OURS in loaded
     assert not loaded & HEAVY
+
+
+def test_anonymizing_loads_no_more_than_it_needs(tmp_path: Path) -> None:
+    """Not pandas, which Arrow would load, nor SciPy's solvers: 60 MB and a third of the time to start."""
+    (tmp_path / "in.dat").write_text("a b\na b c\nb c\n" * 20)
+    code = (
+        "import json, sys\nfrom disassociation.cli import main\n"
+        f"sys.argv = ['disassociate', 'anonymize', {str(tmp_path / 'in.dat')!r}, '-o', {str(tmp_path / 'out')!r}]\n"
+        "try:\n    main()\nexcept SystemExit as left:\n    assert left.code == 0\n"
+        "print(json.dumps(list(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+    assert "pyarrow" in loaded
+    assert not loaded & {"pandas", "polars", "scipy.optimize", "scipy.sparse", "scipy.linalg"}

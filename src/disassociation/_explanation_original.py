@@ -52,6 +52,10 @@ def _run(data: Transactions, parameters: Parameters) -> _Run:
 
 def find_known(release: Release, data: Transactions, parameters: Parameters, terms: Sequence[str]) -> tuple[Known, ...]:
     """The reasons, leaf by leaf; refuses records and parameters that make another release."""
+    if len(data) != release.records:
+        raise ParameterError(
+            f"the release has {release.records:,} records, the original {len(data):,}; give those it was made from"
+        )
     run = _run(data, parameters)
     if run.release != release:
         raise ParameterError(

@@ -122,9 +122,3 @@ def chance_to_share(factorials, records, sizes, is_wanted):
         return 0.0
     power = shared.powers[0, 0] - every.powers[0, 0]
     return math.ldexp(shared.fractions[0, 0] / every.fractions[0, 0], max(power, -_FAR))
-
-
-@kernel(types.float64(FACTORIALS, types.int64, view(types.int64), view(types.bool_)))
-def share_of(factorials, records, sizes, is_wanted):
-    """The same for one leaf, called from Python."""
-    return chance_to_share(factorials, records, sizes, is_wanted)

@@ -110,13 +110,21 @@ class Audit:
         return self.holds
 
     def __repr__(self) -> str:
-        lines = [f"<Audit: {'holds' if self.holds else 'DOES NOT HOLD'}; {self.summary()}"]
+        lines = [f"<Audit: {self.verdict()}; {self.summary()}"]
         for name, holds in self.conditions.items():
             count = sum(violation.condition == name for violation in self.violations)
             lines.append(f"  {name:<5} {'holds' if holds else f'violated {count} times'}: {CONDITIONS[name]}")
         if self.reached is not None and self.reached["grouping"] == NOT_DECIDED:
             lines.append(f"  S0    {NOT_DECIDED}: {self.reached['why']}")
         return "\n".join(lines) + ">"
+
+    def verdict(self) -> str:
+        """The verdict in a few words; that a release is of other records does not make it unsafe."""
+        if self.holds:
+            return "holds"
+        if [name for name, holds in self.conditions.items() if not holds] == ["S0"]:
+            return "holds, BUT THIS IS NO RELEASE OF THE GIVEN RECORDS"
+        return "DOES NOT HOLD"
 
     def summary(self) -> str:
         """One line on what was looked at."""

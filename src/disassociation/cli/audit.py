@@ -87,7 +87,7 @@ def _print(release: Path, found: Audit, *, show_values: bool) -> None:
     """The verdict for people."""
     from disassociation.auditor.verdict import CONDITIONS
 
-    print(f"{release}: the guarantee {'holds' if found.holds else 'DOES NOT HOLD'}")
+    print(f"{release}: the guarantee {found.verdict()}")
     print(f"  {found.summary()}")
     for name, holds in found.conditions.items():
         print(f"  {name:<5}  {'holds   ' if holds else 'VIOLATED'}  {CONDITIONS[name]}")

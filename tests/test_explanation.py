@@ -298,8 +298,10 @@ def test_what_is_refused() -> None:
     for terms in ([], ["a", "b", "c"], "SECRETa"):
         with pytest.raises(ParameterError):
             release.explain(terms)
-    with pytest.raises(ParameterError, match="do not make this release"):
+    with pytest.raises(ParameterError, match="the release has 4 records, the original 5"):
         da.explain(release, ["SECRETa"], original=da.read([["SECRETa", "SECRETb"]] * 5))
+    with pytest.raises(ParameterError, match="do not make this release"):
+        da.explain(release, ["SECRETa"], original=da.read([["SECRETa", "SECRETb"]] * 3 + [["SECRETa"]]))
     with pytest.raises(ParameterError, match="only with the original"):
         da.explain(release, ["SECRETa"], what_if=True)
 

@@ -18,6 +18,8 @@ PLAIN = tuple("abcdefghij")
 # Orders that differ: by bytes, by UTF-16 units, by number, by locale; and blanks, signs, empty of letters.
 ODD = ("10", "9", "007", "7", "Zebra", "zebra", "\u00e9", "\uffff", "\U0001f600", "a b")
 
+METHODS = ("default", "paper")
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -31,6 +33,7 @@ class Problem:
     l: int | None = None  # noqa: E741 - the paper's letter
     groups: tuple[frozenset[str], ...] = ()
     refine: bool = True
+    method: str = "default"
 
 
 def _decode(mask: int, vocabulary: tuple[str, ...]) -> Record:
@@ -87,7 +90,8 @@ def settings_for(draw: DrawFn, records: tuple[Record, ...], vocabulary: tuple[st
         )
     minimum = max(k, wanted_l or 0)
     size = draw(st.integers(minimum, max(minimum, largest)) | st.sampled_from([minimum, 2 * minimum - 1, 2 * minimum]))
-    return Problem(records, k, m, size, sensitive, wanted_l, groups, draw(st.integers(0, 4)) > 0)
+    refine = draw(st.integers(0, 4)) > 0
+    return Problem(records, k, m, size, sensitive, wanted_l, groups, refine, draw(st.sampled_from(METHODS)))
 
 
 def _legal(problem: Problem) -> bool:
@@ -125,12 +129,22 @@ def nested_problems(draw: DrawFn) -> Problem:
     records = zipf_bag(draw(st.integers(0, 2**32)), draw(st.integers(12, 90)), vocabulary, draw(st.floats(0.2, 1.5)))
     k = draw(st.integers(2, 5))
     largest = draw(st.sampled_from([k, 2 * k, 2 * k + 1, 3 * k]))
-    problem = Problem(records, k, draw(st.integers(1, 4)), largest)
+    problem = Problem(records, k, draw(st.integers(1, 4)), largest, method=draw(st.sampled_from(METHODS)))
     if draw(st.integers(0, 3)) == 0:
         return replace(problem, sensitive=frozenset(vocabulary[2:4]))
     if draw(st.integers(0, 3)) == 0:
         return replace(problem, groups=(frozenset(vocabulary[1:4]), frozenset(vocabulary[4:])))
     return problem
+
+
+@st.composite
+def wide_problems(draw: DrawFn) -> Problem:
+    """Many terms that are rare in every leaf and occur in most: joint clusters that grow to all records, or a limit."""
+    vocabulary = tuple(f"t{i}" for i in range(draw(st.integers(20, 40))))
+    records = zipf_bag(draw(st.integers(0, 2**32)), draw(st.integers(60, 160)), vocabulary, draw(st.floats(1.0, 2.5)))
+    k = draw(st.integers(3, 6))
+    size = draw(st.sampled_from([k, 2 * k, 2 * k + 1]))
+    return Problem(records, k, draw(st.integers(1, 3)), size, method=draw(st.sampled_from(METHODS)))
 
 
 def random_parts(seed: int) -> list[Bag]:

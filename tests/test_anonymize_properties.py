@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import random
 from collections import Counter
 from dataclasses import replace
@@ -16,7 +17,7 @@ import naive
 import worlds
 from naive.forest import paths
 from naive.horizontal import supports
-from strategies import PLAIN, Problem, large_problems, nested_problems, problems, zipf_bag
+from strategies import METHODS, PLAIN, Problem, large_problems, nested_problems, problems, wide_problems, zipf_bag
 
 da: Any = importlib.import_module("disassociation")
 pytestmark = pytest.mark.skipif(not hasattr(da, "disassociate"), reason="disassociate is not there yet")
@@ -35,7 +36,7 @@ def release_of(problem: Problem) -> Any:
         l=problem.l,
         keep_together=[sorted(group) for group in problem.groups],
         refine=problem.refine,
-        method="default",
+        method=problem.method,
     )
 
 
@@ -47,7 +48,7 @@ def forest_of(release: Any) -> naive.Forest:
 def solve(problem: Problem) -> tuple[naive.Forest, dict[str, list[naive.Record]]]:
     """Run the naive method."""
     p = problem
-    return naive.anonymize(p.records, p.k, p.m, p.max_cluster_size, p.sensitive, p.l, p.groups, p.refine)
+    return naive.anonymize(p.records, p.k, p.m, p.max_cluster_size, p.sensitive, p.l, p.groups, p.refine, p.method)
 
 
 def check_same_and_safe(problem: Problem) -> tuple[naive.Forest, tuple[naive.Bag, ...]]:
@@ -117,6 +118,37 @@ def test_inputs_that_nest(problem: Problem) -> None:
     event(describe(forest))
 
 
+def largest_joint(forest: naive.Forest) -> int:
+    """The most records of a joint cluster."""
+    return max((sum(leaf.n for leaf in naive.leaves((joint,))) for joint in naive.joints(forest)), default=0)
+
+
+def joint_limit(problem: Problem) -> int:
+    """The most records that a joint cluster may have with the default method."""
+    return 4 * max(problem.max_cluster_size, 2 * max(problem.k, problem.l or 0))
+
+
+@settings(max_examples=600, deadline=None, suppress_health_check=SLOW)
+@given(wide_problems())
+def test_inputs_that_join_much(problem: Problem) -> None:
+    """Up to 160 records over 40 terms, of which refining would make few joint clusters if it may."""
+    forest, _ = check_same_and_safe(problem)
+    largest, limit = largest_joint(forest), joint_limit(problem)
+    assert largest <= limit or problem.method == "paper"
+    event(f"{problem.method}: {'at' if largest == limit else 'above' if largest > limit else 'below'} the limit")
+
+
+def test_joint_clusters_grow_to_their_limit() -> None:
+    """As large as allowed, and no larger; with the paper's method larger."""
+    vocabulary = tuple(f"t{i}" for i in range(40))
+    found: dict[str, list[int]] = {method: [] for method in METHODS}
+    for seed, method in itertools.product(range(10), METHODS):
+        problem = Problem(zipf_bag(seed, 150, vocabulary, 1.5), 5, 2, 10, method=method)
+        found[method].append(largest_joint(forest_of(release_of(problem))))
+    assert max(found["default"]) == joint_limit(problem) == 40
+    assert sum(size > 40 for size in found["paper"]) > 5
+
+
 @settings(max_examples=200, deadline=None, suppress_health_check=SLOW)
 @given(large_problems())
 def test_larger_inputs(problem: Problem) -> None:
@@ -142,7 +174,7 @@ def test_order_has_no_effect(problem: Problem, seed: int) -> None:
         l=problem.l,
         keep_together=[chance.sample(sorted(group), len(group)) for group in reversed(problem.groups)],
         refine=problem.refine,
-        method="default",
+        method=problem.method,
     )
     assert again == release
     assert again.clusters.equals(release.clusters)
@@ -156,10 +188,11 @@ def test_many_copies_and_all_different() -> None:
     check_same_and_safe(Problem(tuple(frozenset(term) for term in PLAIN), 5, 2, 100))
 
 
-def test_more_than_one_block() -> None:
+@pytest.mark.parametrize("method", METHODS)
+def test_more_than_one_block(method: str) -> None:
     """Refining works in blocks of 1024 leaves: 11,000 records make more than that."""
     vocabulary = tuple(f"t{i}" for i in range(60))
-    problem = Problem(zipf_bag(7, 11_000, vocabulary, 2.0), 2, 2, 4)
+    problem = Problem(zipf_bag(7, 11_000, vocabulary, 2.0), 2, 2, 4, method=method)
     unrefined, _ = solve(replace(problem, refine=False))
     assert sum(bool(leaf.term_chunk) for leaf in naive.leaves(unrefined)) > 1024
     check_same_and_safe(problem)

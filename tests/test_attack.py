@@ -57,7 +57,7 @@ def check_guarantee(found: da.Attack) -> None:
 def test_the_guarantee_holds(problem: Problem, seed: int) -> None:
     """Any k, m and sizes, sensitive terms, no joint clusters: whatever is known of whomever."""
     options: dict[str, Any] = {"k": problem.k, "m": problem.m, "max_cluster_size": problem.max_cluster_size}
-    options |= {"sensitive": problem.sensitive, "l": problem.l, "refine": problem.refine}
+    options |= {"sensitive": problem.sensitive, "l": problem.l, "refine": problem.refine, "method": problem.method}
     release = da.disassociate(problem.records, **options)
     found = da.attack(release, problem.records, random_state=seed)
     assert (found.k, found.m, found.records) == (problem.k, problem.m, len(problem.records))

@@ -215,6 +215,7 @@ def judged(problem: Problem) -> tuple[Audit, Audit]:
         l=problem.l,
         keep_together=[sorted(group) for group in problem.groups if group],
         refine=problem.refine,
+        method=problem.method,
     )
     shuffled = random.Random(7).sample(records, len(records))
     first, second = (

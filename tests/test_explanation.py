@@ -142,6 +142,7 @@ def made(problem: Problem) -> tuple[da.Transactions, Parameters, Release]:
         problem.sensitive,
         problem.groups,
         problem.refine,
+        problem.method,
     )
     data = da.read([sorted(record) for record in problem.records])
     try:
@@ -154,6 +155,7 @@ def made(problem: Problem) -> tuple[da.Transactions, Parameters, Release]:
             sensitive=problem.sensitive,
             keep_together=problem.groups,
             refine=problem.refine,
+            method=problem.method,
         )
     except ParameterError:
         assume(False)
@@ -166,7 +168,7 @@ def plain_reasons(problem: Problem, term: str) -> dict[str, tuple[int, int]]:
     rules = Rules(minimum, max(problem.max_cluster_size, 2 * minimum), problem.sensitive, problem.l, problem.groups)
     forest, _ = naive.anonymize(
         problem.records, problem.k, problem.m, problem.max_cluster_size, problem.sensitive, problem.l, problem.groups,
-        problem.refine,
+        problem.refine, problem.method,
     )  # fmt: skip
     final = {int(leaf.name): leaf for leaf in leaves(forest)}
     found: dict[str, tuple[int, int]] = {}

@@ -17,7 +17,8 @@ _CAUSES = {
     "little is in record chunks (G2)",
     "rare or sensitive or moved": "in its term chunk: fewer than k of their records hold it, unless it is sensitive "
     "or was moved there because too little is in record chunks (G2)",
-    "not joined": "still there: joined with no other cluster (too little in common, Equation 1, or no refining)",
+    "not joined": "still there: joined with no other cluster (too little in common, Equation 1, too many records "
+    "together, or no refining)",
     "joined without": "still there: joined, but with clusters that had it in no term chunk then",
     "joined too few": "still there: joined with others that keep it, but fewer than k records of them hold it, or one "
     "of them needs it (G2)",

@@ -19,6 +19,7 @@ METHODS = ("default", "paper")
 _MOST = (1 << 31) - 1  # what kernels and the release format take
 _DEFAULT_CLUSTER_SIZE = 10
 _PAPER_CLUSTER_SIZE = 30
+_JOINT_FACTOR = 4  # of the sizes tried, the best compromise; docs/departures.md has the figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +96,14 @@ class Parameters:
             for number, terms in enumerate(self.keep_together):
                 group[_codes(terms, data.vocabulary)] = number
             group[sensitive] = -1
+        limit = max(self.cluster_size, 2 * self.minimum)
         return Rules(
             k=self.k,
             m=self.m,
             l=self.l,
             minimum=self.minimum,
-            limit=max(self.cluster_size, 2 * self.minimum),
+            limit=limit,
+            joint_limit=len(data) if self.method == "paper" else _JOINT_FACTOR * limit,
             sensitive=sensitive,
             is_sensitive=is_sensitive if len(sensitive) else np.zeros(0, np.bool_),
             group=group,
@@ -117,6 +120,7 @@ class Rules:
     l: int | None  # noqa: E741
     minimum: int
     limit: int  # F of docs/algorithm.md: a part with fewer records is a leaf
+    joint_limit: int  # the most records of a joint cluster
     sensitive: Terms = field(repr=False)  # codes, rising
     is_sensitive: Flags = field(repr=False)  # (terms,), empty if nothing is sensitive
     group: Terms = field(repr=False)  # (terms,) number of the term's group, -1 for none; empty if there are no groups

@@ -56,7 +56,8 @@ def disassociate(
         sensitive: Terms that are never published together with another.
         keep_together: Groups of terms whose combinations matter most.
         refine: Whether rare terms of several clusters may be joined in shared chunks.
-        method: ``default``, or ``paper`` for the paper's choices as far as they are sound.
+        method: ``default``, or ``paper`` for the paper's choices as far as they are sound: larger clusters, and joint
+            ones of any size, where the default joins up to four times the cluster size.
         threads: How many threads to use; all of the machine's by default.
         progress: Told the name of each step as it begins.
 

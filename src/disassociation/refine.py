@@ -23,12 +23,13 @@ BLOCK_SIZE = 1024
 def refine_leaves(data: Transactions, leaves: Leaves, domains: Domains, rules: Rules, threads: int = 1) -> Joints:
     """Join neighbouring clusters within blocks of leaves; linear in the number of leaves for a fixed block size."""
     from disassociation._kernels import refine as kernels
-    from disassociation._kernels.weighing import Scratch
+    from disassociation._kernels.weighing import JoinRules, Scratch
 
     lifted = np.zeros(len(domains.terms), np.bool_)
     rank = _term_ranks(domains, rules, len(data.vocabulary))
     order, keys = kernels.leaf_order(domains, rank, rules.is_sensitive)
     records = Records(data.offsets, data.items, rules.is_sensitive)
+    join_rules = JoinRules(int(rules.k), int(rules.m), int(rules.joint_limit))
     results: dict[int, tuple[NDArray[np.int64], NDArray[np.int64], Rows]] = {}
 
     def refine(first: int, last: int) -> None:
@@ -44,7 +45,7 @@ def refine_leaves(data: Transactions, leaves: Leaves, domains: Domains, rules: R
         for block in range(first, last):
             members = order[block * BLOCK_SIZE : (block + 1) * BLOCK_SIZE]
             results[block] = kernels.refine_block(
-                members, keys, records, leaves, domains, rank, (rules.k, rules.m), scratch, lifted
+                members, keys, records, leaves, domains, rank, join_rules, scratch, lifted
             )
 
     blocks = -(-len(order) // BLOCK_SIZE)

@@ -61,7 +61,7 @@ def rank_terms(term_chunks: Iterable[frozenset[str]]) -> dict[str, int]:
     return {term: rank for rank, term in enumerate(sorted(tcs, key=lambda term: (-tcs[term], code(term))))}
 
 
-def refine_leaves(leaves: Sequence[Simple], k: int, m: int) -> list[Node]:
+def refine_leaves(leaves: Sequence[Simple], k: int, m: int, joint_limit: int | None) -> list[Node]:
     """All of REFINE: the roots of the forest made from the leaves."""
     rank = rank_terms(leaf.term_chunk for leaf in leaves)
 
@@ -77,18 +77,18 @@ def refine_leaves(leaves: Sequence[Simple], k: int, m: int) -> list[Node]:
         while changed:
             roots += [node for node in block if not virtual_term_chunk(node)]
             block = sorted((node for node in block if virtual_term_chunk(node)), key=key)
-            block, changed = one_pass(block, k, m)
+            block, changed = one_pass(block, k, m, joint_limit)
         roots += block
     return roots
 
 
-def one_pass(ordered: list[Node], k: int, m: int) -> tuple[list[Node], bool]:
+def one_pass(ordered: list[Node], k: int, m: int, joint_limit: int | None) -> tuple[list[Node], bool]:
     """Lines 2 to 4 of REFINE: join neighbours where that may be done."""
     result: list[Node] = []
     changed = False
     i = 0
     while i < len(ordered):
-        joined = join(ordered[i], ordered[i + 1], k, m) if i + 1 < len(ordered) else None
+        joined = join(ordered[i], ordered[i + 1], k, m, joint_limit) if i + 1 < len(ordered) else None
         if joined is None:
             result.append(ordered[i])
             i += 1
@@ -128,9 +128,11 @@ def equation_1(lifted: frozenset[str], support: dict[str, int], leaves: Sequence
     return total * sum(n for n, count in zip(sizes, u, strict=True) if count > 0) >= sum(u) * sum(sizes)
 
 
-def join(a: Node, b: Node, k: int, m: int) -> Joined | None:
+def join(a: Node, b: Node, k: int, m: int, joint_limit: int | None) -> Joined | None:
     """Join two clusters, or do nothing and return None."""
     leaves = a.simple() + b.simple()
+    if joint_limit is not None and sum(len(leaf.records) for leaf in leaves) > joint_limit:
+        return None
     lifted, support = refining_terms(a, b, k, m)
     if not lifted or not equation_1(lifted, support, leaves):
         return None

@@ -38,6 +38,7 @@ def anonymize(
     l: int | None = None,  # noqa: E741 - the paper's letter
     groups: Iterable[Iterable[str]] = (),
     refine: bool = True,
+    method: str = "default",
 ) -> tuple[Forest, dict[str, list[Record]]]:
     """The release, and for each leaf's name the original records in it."""
     data = [frozenset(record) for record in records if frozenset(record)]
@@ -47,7 +48,8 @@ def anonymize(
     reason = refusal(data, minimum, max_cluster_size, rules)
     if reason is not None:
         raise RefusedError(reason)
-    return anonymize_leaves(split(data, None, frozenset(), rules), k, m, sensitive, rules.groups, refine)
+    joint_limit = None if method == "paper" else 4 * limit
+    return anonymize_leaves(split(data, None, frozenset(), rules), k, m, sensitive, rules.groups, refine, joint_limit)
 
 
 def anonymize_leaves(
@@ -57,14 +59,15 @@ def anonymize_leaves(
     sensitive: frozenset[str] = frozenset(),
     groups: Sequence[frozenset[str]] = (),
     refine: bool = True,
+    joint_limit: int | None = None,
 ) -> tuple[Forest, dict[str, list[Record]]]:
-    """Vertical partitioning and refining of leaves that are already there."""
+    """Vertical partitioning and refining of leaves that are already there; no limit is none to joint clusters."""
     leaves: list[Simple] = []
     for number, part in enumerate(parts):
         domains, term_chunk = partition_leaf(part, k, m, sensitive, groups)
         chunks = [project(part, domain) for domain in domains]
         leaves.append(Simple(number, list(part), chunks, term_chunk - sensitive, term_chunk & sensitive))
-    roots: Sequence[Node] = refine_leaves(leaves, k, m) if refine else leaves
+    roots: Sequence[Node] = refine_leaves(leaves, k, m, joint_limit) if refine else leaves
     return tuple(published(root) for root in roots), {str(leaf.number): leaf.records for leaf in leaves}
 
 

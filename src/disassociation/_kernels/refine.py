@@ -23,7 +23,7 @@ from disassociation._kernels.ragged import (
 from disassociation._kernels.rank_lists import close_list, contains, join_lists, new_lists
 from disassociation._kernels.room import roomy
 from disassociation._kernels.shared_chunks import lifted_records, write_shared_chunks
-from disassociation._kernels.weighing import Clusters, Entries, Scratch, weigh
+from disassociation._kernels.weighing import Clusters, Entries, JoinRules, Scratch, weigh
 
 
 class Keys(NamedTuple):
@@ -163,7 +163,7 @@ def chunk_terms(terms, entries, placed, a, b):
 
 
 @helper
-def build_chunks(terms, touched, source, entries, placed, a, b, scratch, k_m, clusters, rows):
+def build_chunks(terms, touched, source, entries, placed, a, b, scratch, rules, clusters, rows):
     """Write the shared chunks of the cluster joined from a and b."""
     free, lone = chunk_terms(terms, entries, placed, a, b)
     for i in range(free.shape[0]):
@@ -173,26 +173,26 @@ def build_chunks(terms, touched, source, entries, placed, a, b, scratch, k_m, cl
     for i in range(free.shape[0]):
         scratch.wanted[free[i, 0]] = False
     at = (clusters.used[1], clusters.used[2])
-    clusters.used[1], clusters.used[2] = write_shared_chunks(gathered, free, lone, scratch.slots, k_m, rows, at)
+    clusters.used[1], clusters.used[2] = write_shared_chunks(gathered, free, lone, scratch.slots, rules, rows, at)
 
 
 @helper
-def join(a, b, terms, touched, virtual, placed, entries, clusters, source, scratch, k_m, rows):
+def join(a, b, terms, touched, virtual, placed, entries, clusters, source, scratch, rules, rows):
     """Replace clusters a and b by their joint cluster; returns the lists, which may have moved."""
     joint = clusters.used[0]
     clusters.used[0] += 1
     clusters.parents[a], clusters.parents[b] = joint, joint
     clusters.sizes[joint] = clusters.sizes[a] + clusters.sizes[b]
     clusters.smallest[joint] = min(clusters.smallest[a], clusters.smallest[b])
-    build_chunks(terms, touched, source, entries, placed, a, b, scratch, k_m, clusters, rows)
+    build_chunks(terms, touched, source, entries, placed, a, b, scratch, rules, clusters, rows)
     rows.cluster_offsets[joint - source.block.shape[0] + 1] = clusters.used[1]
     lift(terms, entries, clusters)
     return join_lists(virtual, placed, terms, entries, a, b, joint, clusters.smallest[joint])
 
 
 @helper
-def one_pass(order, virtual, placed, entries, clusters, source, scratch, k_m, rows):
-    """Scan neighbours once and join what Equation 1 lets join; returns the clusters that stay, and the lists."""
+def one_pass(order, virtual, placed, entries, clusters, source, scratch, rules, rows):
+    """Scan neighbours once and join what may be joined; returns the clusters that stay, and the lists."""
     stay = np.empty_like(order)
     size = 0
     i = 0
@@ -201,7 +201,7 @@ def one_pass(order, virtual, placed, entries, clusters, source, scratch, k_m, ro
         a = order[i]
         if i + 1 < n and clusters.failed[a] != order[i + 1]:
             b = order[i + 1]
-            terms, leaves = weigh(virtual, entries, clusters, scratch, a, b, k_m[0])
+            terms, leaves = weigh(virtual, entries, clusters, scratch, a, b, rules)
             if terms > 0:
                 virtual, placed = join(
                     a,
@@ -214,7 +214,7 @@ def one_pass(order, virtual, placed, entries, clusters, source, scratch, k_m, ro
                     clusters,
                     source,
                     scratch,
-                    k_m,
+                    rules,
                     rows,
                 )
                 i += 2
@@ -266,11 +266,12 @@ _DOMAINS = types.NamedTuple((_INT64, _INT32, _INT32, _INT32, _FLAGS), Domains)
 _ROWS = types.NamedTuple((_INT64, _INT32, _INT32, _INT64, _INT32), Rows)
 _KEYS = types.NamedTuple((_INT64, _INT32, _INT32), Keys)
 _SCRATCH = types.NamedTuple((_INT64, _FLAGS, _INT32, _INT64, _INT64, buffer(types.int64, 2)), Scratch)
+_JOIN_RULES = types.NamedUniTuple(types.int64, 3, JoinRules)
 _RESULT = types.Tuple((_INT64, _INT64, _ROWS))
 
 
-@kernel(_RESULT(_INT64, _KEYS, _RECORDS, _LEAVES, _DOMAINS, _INT32, types.UniTuple(types.int64, 2), _SCRATCH, _FLAGS))
-def refine_block(block, keys, records, leaves, domains, rank, k_m, scratch, lifted):
+@kernel(_RESULT(_INT64, _KEYS, _RECORDS, _LEAVES, _DOMAINS, _INT32, _JOIN_RULES, _SCRATCH, _FLAGS))
+def refine_block(block, keys, records, leaves, domains, rank, rules, scratch, lifted):
     """Refine the leaves `block`, given in order of their keys, until nothing joins.
 
     Returns the parent of each cluster (leaves as in `block`, then joint clusters), each cluster's size, and the joint
@@ -294,7 +295,7 @@ def refine_block(block, keys, records, leaves, domains, rank, k_m, scratch, lift
     order = np.arange(b)
     while True:
         first = clusters.used[0]
-        stay, virtual, placed = one_pass(order, virtual, placed, entries, clusters, source, scratch, k_m, rows)
+        stay, virtual, placed = one_pass(order, virtual, placed, entries, clusters, source, scratch, rules, rows)
         if clusters.used[0] == first:
             break
         order = next_order(stay, first, clusters, virtual)

@@ -61,7 +61,7 @@ def lifted_records(records, leaves, block, touched, entries, wanted):
 
 
 @helper
-def write_shared_chunks(gathered, free, lone, slots, k_m, out, at):
+def write_shared_chunks(gathered, free, lone, slots, rules, out, at):
     """Append the rows of a joint cluster's shared chunks, chunks in order of their smallest term.
 
     `free` (t, 2): codes and supports of the terms without conflict, in the order in which they are tried; `lone`: those
@@ -77,8 +77,8 @@ def write_shared_chunks(gathered, free, lone, slots, k_m, out, at):
     masks = np.zeros((codes.shape[0], (offsets.shape[0] + 62) // 64), np.uint64)
     fill_masks(held, size, masks)
     number = np.empty(codes.shape[0], np.int32)
-    search = new_search(k_m[1], masks.shape[1])
-    chunks = divide(masks, k_m[0], k_m[1], search, number, np.empty(codes.shape[0], np.int32))
+    search = new_search(rules.m, masks.shape[1])
+    chunks = divide(masks, rules.k, rules.m, search, number, np.empty(codes.shape[0], np.int32))
     smallest = np.full(chunks + lone.shape[0], np.int64(1) << 40, np.int64)
     for i in range(codes.shape[0]):
         smallest[number[i]] = min(smallest[number[i]], codes[i])

@@ -1,4 +1,4 @@
-"""What joining two clusters would lift from their term chunks, and whether Equation 1 allows it."""
+"""What joining two clusters would lift from their term chunks, and whether their size and Equation 1 allow it."""
 
 from __future__ import annotations
 
@@ -35,6 +35,14 @@ class Clusters(NamedTuple):
     waiting: NDArray[np.int64]  # (b,) terms still in each leaf's term chunk
     leans: NDArray[np.bool_]  # (b,) G2 needs a term in the leaf's term chunk
     used: NDArray[np.int64]  # (3,) clusters; rows and items written
+
+
+class JoinRules(NamedTuple):
+    """What a join has to respect."""
+
+    k: int
+    m: int
+    joint_limit: int  # the most records of a joint cluster
 
 
 class Scratch(NamedTuple):
@@ -123,13 +131,16 @@ def spare_leaning(terms, size, entries, clusters, shares, touched, supports):
 
 
 @borrowing
-def weigh(virtual, entries, clusters, scratch, a, b, k):
+def weigh(virtual, entries, clusters, scratch, a, b, rules):
     """Write the refining terms of a join to `scratch.found` and the leaves they touch to `scratch.touched`.
 
-    Returns how many of each; no terms if Equation 1 says no.
+    Returns how many of each; no terms if the joint cluster would be too large or Equation 1 says no.
     """
+    joint_size = clusters.sizes[a] + clusters.sizes[b]
+    if joint_size > rules.joint_limit:
+        return 0, 0
     terms, shares, touched, supports = scratch.found, scratch.shares, scratch.touched, scratch.supports
-    size = common_terms(virtual, a, b, k, terms)
+    size = common_terms(virtual, a, b, rules.k, terms)
     if size == 0:
         return 0, 0
     for i in range(size):
@@ -149,6 +160,6 @@ def weigh(virtual, entries, clusters, scratch, a, b, k):
         lifted += shares[touched[i]]
         holders += clusters.sizes[touched[i]]
         shares[touched[i]] = 0
-    if total * holders < lifted * (clusters.sizes[a] + clusters.sizes[b]):
+    if total * holders < lifted * joint_size:
         return 0, 0
     return kept, leaves

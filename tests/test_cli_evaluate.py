@@ -86,7 +86,12 @@ def test_itemsets_for_programs() -> None:
     result = json.loads(succeed("itemsets", "out.release", "--json").out)
     release = da.open_release("out.release")
     assert result["itemsets"] == list(release.itemsets(top=1000))
-    assert (result["top"], result["records"], result["by"], result["model"]) == (1000, 10, "expected", "independent")
+    assert (result["top"], result["records"], result["by"], result["model"]) == (
+        1000,
+        10,
+        "expected",
+        "empirical-bayes",
+    )
     shares = json.loads(succeed("itemsets", "out.release", "--json", "--min-support", 0.3, "--max-length", 1).out)
     assert shares["itemsets"] == list(release.itemsets(min_support=0.3, max_length=1))
     assert shares["top"] is None

@@ -33,14 +33,15 @@ def test_a_term_for_people() -> None:
     answer = explain("SECRETd")
     assert answer.err == ""
     assert answer.out.decode().splitlines() == [
-        "9 records, k = 3, m = 2; records with the term: at least 1, expected 1.59, at most 9",
+        "9 records, k = 3, m = 2; records with the term: at least 1, expected 1.67, at most 9",
         "where it is  clusters  records  at least  at most",
         "term chunks         1        9         1        9",
-        "expected elsewhere than in one record or shared chunk: 1.59",
+        "expected elsewhere than in one record or shared chunk: 1.67",
         "why, as far as the release tells (~: more than one reason is possible):",
         "  ~ 1 cluster: in its term chunk: fewer than k of their records hold it, unless it is sensitive or was moved "
         "there because too little is in record chunks (G2)",
-        "    1 cluster: still there: joined with no other cluster (too little in common, Equation 1, or no refining)",
+        "    1 cluster: still there: joined with no other cluster (too little in common, Equation 1, too many records "
+        "together, or no refining)",
     ]
 
 

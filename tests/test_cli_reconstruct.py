@@ -125,7 +125,7 @@ def test_files_that_are_there() -> None:
 WRONG = [
     ("in.release -o out.dat -n 0", "-n must be at least 1, not 0"),
     ("in.release -o out.dat --random-state -1", "random_state must be at least 0, not -1"),
-    ("in.release -o out.dat --model guess", "model must be 'independent', not 'guess'"),
+    ("in.release -o out.dat --model guess", "unknown model; choose one of independent, empirical-bayes"),
     ("in.release -o - -n 2", "-o -: stdout takes one data set and nothing else; give a file"),
     ("in.release -o - --format json --json", "-o -: stdout takes one data set and nothing else; give a file"),
     ("in.release -o - ", "the name does not tell the format"),

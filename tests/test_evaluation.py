@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import disassociation as da
+from disassociation import evaluation
 from disassociation.errors import ParameterError
 from disassociation.evaluation import Spread
 from naive import metrics as naive
@@ -31,8 +32,10 @@ def chunk_rows(release: da.Release) -> list[frozenset[str]]:
 
 @pytest.mark.parametrize("top", [5, 30, 10_000])
 @pytest.mark.parametrize("count", [1, 4, 5])
-def test_every_number(top: int, count: int, tmp_path: Path) -> None:
-    """From the definitions, with the worlds of the same numbers."""
+@pytest.mark.parametrize("listed", [1, 2, 100])
+def test_every_number(top: int, count: int, listed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the definitions, with the worlds of the same numbers; whether they have to be drawn again or not."""
+    monkeypatch.setattr(evaluation, "_LISTED", listed)
     release = release_of()
     release.save(tmp_path / "x.release")
     (tmp_path / "tree").write_text("".join(";".join(path) + "\n" for path in TREE))

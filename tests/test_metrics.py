@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import disassociation as da
@@ -157,3 +157,37 @@ def test_nothing_to_lose() -> None:
     records = metrics.coded(data, data.vocabulary)
     assert metrics.terms_lost(data.supports, np.zeros(2, np.bool_), 1) == 0.0
     assert metrics.pair_retention(records, records, 1) == 1.0
+
+
+@given(
+    st.lists(bags(PLAIN[:5], 25, least=8), min_size=1, max_size=4),
+    st.integers(1, 40),
+    st.sampled_from([1, 2, 3]),
+)
+def test_the_best_of_several_together(sets: list[tuple[Record, ...]], top: int, times: int) -> None:
+    """Told from the best of each, they are those of all records in one; where that cannot be, nothing is told."""
+    data = da.read([row for rows in sets for row in rows])
+    each = [metrics.top_itemsets(counted(rows, data), times * top) for rows in sets]
+    found = metrics.top_of_all(each, times * top, top)
+    together = metrics.top_itemsets(counted([row for rows in sets for row in rows], data), top)
+    event(f"{'not ' if found is None else ''}told")
+    if found is None:
+        assert len(sets) > 1
+        assert any(len(one.counts) == times * top for one in each)
+    else:
+        assert found.offsets.tolist() == together.offsets.tolist()
+        assert found.items.tolist() == together.items.tolist()
+        assert found.counts.tolist() == together.counts.tolist()
+
+
+def test_what_the_best_of_each_do_not_tell() -> None:
+    """The second best of both together is the third best of each."""
+    rows = [["a"]] * 3 + [["b"]] * 2
+    one, other = da.read([*rows, *[["c"]] * 3]), da.read([*rows, *[["d"]] * 3])
+    vocabulary = metrics.common_vocabulary(one, other)
+    each = [metrics.top_itemsets(metrics.coded(data, vocabulary), 2) for data in (one, other)]
+    assert metrics.top_of_all(each, 2, 2) is None
+    each = [metrics.top_itemsets(metrics.coded(data, vocabulary), 4) for data in (one, other)]
+    best = metrics.top_of_all(each, 4, 2)
+    assert best is not None
+    assert (best.items.tolist(), best.counts.tolist()) == ([0, 1], [6, 4])

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ import worlds
 from disassociation._kernels.arrays import Forest, Rows
 from disassociation.placement import WHOLE, Mixed, place_chunks
 from disassociation.reconstruct import Originals
+from disassociation.support import INDEPENDENT, MODELS
 from naive.conditions import g2
 from published import publish, write
 from strategies import Published, bags, leaf_parts, random_parts, releases, sound_releases
@@ -83,11 +84,10 @@ def has_chunks(forest: naive.Forest) -> bool:
 def check(release: da.Release, seeds: Sequence[int]) -> None:
     """Each reconstruction is a world, and the records returned are those of the world in another order."""
     forest = forest_of(release)
-    originals = Originals.of(release)
-    for seed in seeds:
-        world = world_of(originals, forest, seed)
+    for model, seed in product(MODELS, seeds):
+        world = world_of(Originals.of(release, model), forest, seed)
         assert worlds.faults_of_world(forest, world) == []
-        data = release.reconstruct(seed)
+        data = release.reconstruct(seed, model)
         data._check()
         assert data.vocabulary == release.vocabulary
         assert bag_of(data) == Counter(record for leaf in world for record in leaf)
@@ -357,7 +357,7 @@ def test_what_was_drawn_cannot_be_changed(large: da.Release) -> None:
         ({"random_state": -1}, "random_state must be at least 0, not -1"),
         ({"random_state": 0.5}, "random_state must be a whole number, not a float"),
         ({"random_state": True}, "random_state must be a whole number, not a bool"),
-        ({"model": "guess"}, "model must be 'independent', not 'guess'"),
+        ({"model": "guess"}, "unknown model; choose one of independent, empirical-bayes"),
     ],
 )
 def test_wrong_options(options: dict[str, Any], message: str) -> None:
@@ -425,7 +425,9 @@ def test_expected_supports_are_those_of_the_law(name: str, tmp_path: Path) -> No
             totals[itemset] += chance * count
     for size in (1, 2, 3):
         for itemset in combinations(release.vocabulary.to_pylist(), size):
-            assert release.support(itemset).expected == pytest.approx(float(totals[itemset]), abs=1e-9), itemset
+            assert release.support(itemset, model=INDEPENDENT).expected == pytest.approx(
+                float(totals[itemset]), abs=1e-9
+            ), itemset
 
 
 @pytest.mark.parametrize("name", ["mixed", "overfull"])
@@ -443,7 +445,7 @@ def test_average_supports_are_those_expected(name: str, tmp_path: Path) -> None:
         for itemset in combinations(release.vocabulary.to_pylist(), size):
             mean = totals[itemset] / draws
             deviation = max(squares[itemset] / draws - mean**2, 0) ** 0.5 / draws**0.5
-            assert abs(release.support(itemset).expected - mean) <= 5 * deviation + 2e-4, itemset
+            assert abs(release.support(itemset, model=INDEPENDENT).expected - mean) <= 5 * deviation + 2e-4, itemset
 
 
 def itemsets_in(records: Iterable[tuple[str, ...]]) -> Counter[tuple[str, ...]]:

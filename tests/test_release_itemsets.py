@@ -62,7 +62,7 @@ def test_any_release(
     if top is None and min_count is None:
         min_count = 1
     release = da.disassociate(records, k=2, m=m)
-    found = release.itemsets(top=top, min_count=min_count, max_length=longest, by=by)
+    found = release.itemsets(top=top, min_count=min_count, max_length=longest, by=by, model=INDEPENDENT)
     expected = sought(everything(release), by, min_count or 1, top, longest)
     assert [row[0] for row in rows_of(found)] == [row[0] for row in expected]
     assert np.allclose([row[1:] for row in rows_of(found)], [row[1:] for row in expected], atol=2e-6, rtol=0)
@@ -92,9 +92,11 @@ def test_pairs_in_blocks(by: str, top: int | None, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(release_itemsets, "_BLOCK", 7)
     monkeypatch.setattr(release_itemsets, "_BATCH", 5)
     monkeypatch.setattr(release_itemsets, "_LARGE_BATCH", 5)
-    again = release.itemsets(top=top, min_count=2, by=by)
     assert len(whole) > 30
-    assert whole.to_arrow().equals(again.to_arrow())
+    for times in (0, 1 << 40):  # pairs one by one, or all of two blocks at once
+        monkeypatch.setattr(release_itemsets, "_PAIRS", times)
+        again = release.itemsets(top=top, min_count=2, by=by)
+        assert whole.to_arrow().equals(again.to_arrow())
 
 
 def test_a_share_need_not_be_a_whole_number_of_records() -> None:

@@ -12,20 +12,30 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from hypothesis import event, given, settings
+from numpy.typing import NDArray
 
 import disassociation as da
 import naive
 import worlds
-from disassociation import release_reader
+from disassociation import release_reader, support
+from disassociation._types import Offsets, Terms
 from disassociation.errors import GuaranteeError, ParameterError
 from disassociation.placement import WHOLE, Mixed, place_chunks
 from disassociation.release import Release
-from disassociation.support import Support, bounds_of, bounds_of_pairs, codes_of, expected_of, expected_of_pairs
+from disassociation.support import (
+    INDEPENDENT,
+    Support,
+    bounds_of,
+    bounds_of_pairs,
+    codes_of,
+    expected_of,
+    expected_of_pairs,
+)
 from naive import support as plainly
 from naive.attack import Place
 from naive.forest import Forest, Joint, Leaf, Record, joints, leaves
 from published import publish
-from strategies import PLAIN, Published, random_parts, releases, sound_releases
+from strategies import PLAIN, Published, random_parts, releases, sound_releases, zipf_bag
 from test_real_data import FOLDER, records_of
 
 CLOSE = 1e-9
@@ -124,15 +134,23 @@ def is_lawful(forest: Forest) -> bool:
     )
 
 
+def both_ways(release: Release, offsets: Offsets, codes: Terms) -> Iterator[NDArray[np.float64]]:
+    """Expectations itemset by itemset, and of all of a size together, whatever is faster."""
+    for walk in (0, 1 << 40):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(support, "_WALK", walk)
+            yield expected_of(release, offsets, codes, INDEPENDENT)
+
+
 def check_expectation(both: Opened, itemsets: list[Record], bounds: list[tuple[int, int]]) -> None:
-    """Ours is that in fractions, one itemset or pairs at once, and never out of bounds."""
+    """Ours is that in fractions, one itemset, many or pairs at once, and never out of bounds."""
     exact = [plainly.expected(both.forest, itemset, both.shares) for itemset in itemsets]
-    ours = expected_of(both.release, *coded(both.release, itemsets))
-    assert np.allclose(ours, np.array(exact, np.float64), rtol=CLOSE, atol=CLOSE)
+    for ours in both_ways(both.release, *coded(both.release, itemsets)):
+        assert np.allclose(ours, np.array(exact, np.float64), rtol=CLOSE, atol=CLOSE)
     assert all(lower <= value <= upper for value, (lower, upper) in zip(exact, bounds, strict=True))
     terms = len(both.release.vocabulary)
-    pairs = expected_of_pairs(both.release, np.arange(terms, dtype=np.int32))
-    singly = expected_of(both.release, *coded(both.release, all_pairs(both.release)))
+    pairs = expected_of_pairs(both.release, np.arange(terms, dtype=np.int32), INDEPENDENT)
+    singly = expected_of(both.release, *coded(both.release, all_pairs(both.release)), INDEPENDENT)
     assert np.allclose(pairs.ravel(), singly, rtol=CLOSE, atol=CLOSE)
 
 
@@ -200,7 +218,7 @@ def test_small_releases(published: Published) -> None:
         event("not lawful")
         assert not is_lawful(both.forest)
         with pytest.raises(GuaranteeError):
-            both.release.support({"a", "b"})
+            both.release.support({"a", "b"}, model=INDEPENDENT)
         return
     assert is_lawful(both.forest)
     event(f"{min(mixed, 1)} or more mixed chunks")
@@ -229,7 +247,7 @@ def test_the_expectation_is_that_of_the_law(published: Published) -> None:
         for itemset in itemsets
     ]
     assert exact == [plainly.expected(both.forest, itemset, both.shares) for itemset in itemsets]
-    ours = expected_of(both.release, *coded(both.release, itemsets))
+    ours = expected_of(both.release, *coded(both.release, itemsets), INDEPENDENT)
     assert np.allclose(ours, np.array(exact, np.float64), rtol=CLOSE, atol=CLOSE)
 
 
@@ -262,26 +280,26 @@ def test_parts_of_one_leaf() -> None:
     """Together in a chunk, in two chunks, with a term chunk, within one: the formulas by hand."""
     leaf = Leaf(4, (bag("ab", "ab", "a"), bag("c", "c", "c")), frozenset("xy"))
     release = opened((leaf,)).release
-    assert release.support(["ab"]) == Support(0, 0.0, 0)  # no such term
-    assert release.support({"a", "b"}) == Support(2, 2.0, 2)
-    assert release.support({"a", "c"}) == Support(2, 9 / 4, 3)
-    assert release.support({"a", "b", "c"}) == Support(1, 6 / 4, 2)
-    assert release.support({"c", "x"}) == Support(0, 3 / 4, 3)
-    assert release.support({"x", "y"}) == Support(0, 1 / 4, 4)
+    assert release.support(["ab"], model=INDEPENDENT) == Support(0, 0.0, 0)  # no such term
+    assert release.support({"a", "b"}, model=INDEPENDENT) == Support(2, 2.0, 2)
+    assert release.support({"a", "c"}, model=INDEPENDENT) == Support(2, 9 / 4, 3)
+    assert release.support({"a", "b", "c"}, model=INDEPENDENT) == Support(1, 6 / 4, 2)
+    assert release.support({"c", "x"}, model=INDEPENDENT) == Support(0, 3 / 4, 3)
+    assert release.support({"x", "y"}, model=INDEPENDENT) == Support(0, 1 / 4, 4)
     empty = 1 / 4 * 1 / 4 * (3 / 4) ** 2
-    assert release.support({"x"}) == Support(1, 1 + 4 * empty / 2, 4)
-    assert release.support([]) == Support(4, 4.0, 4)
+    assert release.support({"x"}, model=INDEPENDENT) == Support(1, 1 + 4 * empty / 2, 4)
+    assert release.support([], model=INDEPENDENT) == Support(4, 4.0, 4)
 
 
 def test_a_leaf_that_its_chunks_fill() -> None:
     """Two chunks of three in four records without a term chunk meet on two, less than they would at random."""
     release = opened((Leaf(4, (bag("a", "a", "ab"), bag("c", "c", "cd")), frozenset()),)).release
-    assert release.support({"a", "c"}) == Support(2, 2.0, 3)
-    assert release.support({"b", "c"}).expected == pytest.approx(2 / 3)
+    assert release.support({"a", "c"}, model=INDEPENDENT) == Support(2, 2.0, 3)
+    assert release.support({"b", "c"}, model=INDEPENDENT).expected == pytest.approx(2 / 3)
     three = opened((Leaf(3, (bag("a", "a"), bag("b", "b"), bag("c", "c")), frozenset()),))
     # 24 of 27 placements leave no record out; in 6 of these each record has two, in 18 one of the pairs is whole.
-    assert three.release.support({"a", "b"}).expected == pytest.approx((6 * 1 + 18 * 4 / 3) / 24)
-    assert three.release.support({"a", "b", "c"}).expected == pytest.approx(18 / 24)
+    assert three.release.support({"a", "b"}, model=INDEPENDENT).expected == pytest.approx((6 * 1 + 18 * 4 / 3) / 24)
+    assert three.release.support({"a", "b", "c"}, model=INDEPENDENT).expected == pytest.approx(18 / 24)
 
 
 def test_shared_chunks() -> None:
@@ -289,12 +307,12 @@ def test_shared_chunks() -> None:
     low = Leaf(2, (bag("a", "a"),), frozenset("y"))
     high = Leaf(3, (bag("c", "c", "c"),), frozenset("z"))
     release = opened((Joint((low, high), (bag("a", "a"), bag("b", "b", "b"))),)).release
-    assert release.support({"a"}) == Support(4, 4.0, 4)
-    assert release.support({"a", "c"}) == Support(2, 2.0, 2)
-    assert release.support({"b"}) == Support(3, 3.0, 3)
-    assert release.support({"a", "b"}) == near(2, 2 * 3 / 5 + 2 * 3 / 5, 3)
-    assert release.support({"b", "c"}) == near(1, 3 * 3 / 5, 3)
-    assert release.support({"b", "z"}) == near(0, 3 / 5, 3)
+    assert release.support({"a"}, model=INDEPENDENT) == Support(4, 4.0, 4)
+    assert release.support({"a", "c"}, model=INDEPENDENT) == Support(2, 2.0, 2)
+    assert release.support({"b"}, model=INDEPENDENT) == Support(3, 3.0, 3)
+    assert release.support({"a", "b"}, model=INDEPENDENT) == near(2, 2 * 3 / 5 + 2 * 3 / 5, 3)
+    assert release.support({"b", "c"}, model=INDEPENDENT) == near(1, 3 * 3 / 5, 3)
+    assert release.support({"b", "z"}, model=INDEPENDENT) == near(0, 3 / 5, 3)
 
 
 def test_a_mixed_chunk() -> None:
@@ -302,18 +320,30 @@ def test_a_mixed_chunk() -> None:
     low = Leaf(2, (bag("a", "a"),), frozenset("y"))
     high = Leaf(3, (bag("c", "c", "c"),), frozenset("z"))
     release = opened((Joint((low, high), (bag("ab", "ab", "b"),)),)).release
-    assert release.support({"a", "b"}) == near(2, 2 + 2 / 5, 4, 1e-3)
-    assert release.support({"b", "c"}).expected == pytest.approx(2 + 3 / 5, abs=1e-3)
-    assert release.support({"b", "y"}).expected == pytest.approx(1 / 5, abs=1e-3)
+    assert release.support({"a", "b"}, model=INDEPENDENT) == near(2, 2 + 2 / 5, 4, 1e-3)
+    assert release.support({"b", "c"}, model=INDEPENDENT).expected == pytest.approx(2 + 3 / 5, abs=1e-3)
+    assert release.support({"b", "y"}, model=INDEPENDENT).expected == pytest.approx(1 / 5, abs=1e-3)
 
 
 def test_terms_that_are_not_there() -> None:
     """In no record, whatever else is asked for; numbers stand for their text."""
     release = da.disassociate([[1, 2]] * 3 + [[2, 30]] * 3, k=2, m=2)
-    assert release.support({1, 2}) == release.support({"1", "2"}) == Support(3, 3.0, 3)
+    assert (
+        release.support({1, 2}, model=INDEPENDENT)
+        == release.support({"1", "2"}, model=INDEPENDENT)
+        == Support(3, 3.0, 3)
+    )
     for strange in ("9", "", "~", "\ud800", "1 "):
-        assert release.support({strange}) == release.support({strange, "2"}) == Support(0, 0.0, 0)
-    assert release.support(["2", "2", 2]) == release.support({"2"}) == Support(6, 6.0, 6)
+        assert (
+            release.support({strange}, model=INDEPENDENT)
+            == release.support({strange, "2"}, model=INDEPENDENT)
+            == Support(0, 0.0, 0)
+        )
+    assert (
+        release.support(["2", "2", 2], model=INDEPENDENT)
+        == release.support({"2"}, model=INDEPENDENT)
+        == Support(6, 6.0, 6)
+    )
 
 
 def test_a_batch() -> None:
@@ -322,17 +352,33 @@ def test_a_batch() -> None:
     offsets, codes = coded(release, [frozenset(), frozenset("ab"), frozenset("q"), frozenset("abc"), frozenset("d")])
     assert offsets.tolist() == [0, 0, 2, 3, 6, 7]
     lower, upper = bounds_of(release, offsets, codes)
-    one_by_one = [release.support(itemset) for itemset in (["a", "b"], ["q"], ["a", "b", "c"], ["d"])]
+    one_by_one = [
+        release.support(itemset, model=INDEPENDENT) for itemset in (["a", "b"], ["q"], ["a", "b", "c"], ["d"])
+    ]
     assert [*zip(lower.tolist()[1:], upper.tolist()[1:], strict=True)] == [(s.lower, s.upper) for s in one_by_one]
-    assert expected_of(release, offsets, codes).tolist()[1:] == [each.expected for each in one_by_one]
-    assert (lower[0], upper[0], expected_of(release, offsets, codes)[0]) == (6, 6, 6.0)
-    assert expected_of(release, offsets[:1], codes[:0]).shape == (0,)
-    assert expected_of_pairs(release, codes[:0]).shape == (0, 0)
+    assert expected_of(release, offsets, codes, INDEPENDENT).tolist()[1:] == [each.expected for each in one_by_one]
+    assert (lower[0], upper[0], expected_of(release, offsets, codes, INDEPENDENT)[0]) == (6, 6, 6.0)
+    assert expected_of(release, offsets[:1], codes[:0], INDEPENDENT).shape == (0,)
+    assert expected_of_pairs(release, codes[:0], INDEPENDENT).shape == (0, 0)
     assert bounds_of_pairs(release, codes[:0])[1].shape == (0, 0)
     some = np.array([0, 2], np.int32)
     every = bounds_of_pairs(release, np.arange(4, dtype=np.int32))
     for pairs, whole in zip(bounds_of_pairs(release, some), every, strict=True):
         assert pairs.tolist() == whole[np.ix_(some, some)].tolist()
+
+
+@pytest.mark.parametrize("largest", [6, 40, 150])
+def test_many_itemsets_at_once(largest: int) -> None:
+    """In small leaves and in those whose subrecords are too many for the bits of a word; some itemsets twice."""
+    release = da.disassociate(zipf_bag(largest, 600, PLAIN[:12], 1.3), k=3, m=2, max_cluster_size=largest)
+    sets = [some for size in range(1, 5) for some in combinations(range(len(release.vocabulary)), size)]
+    sets += [(-1, 2), (-1, 2, 5), *sets[::7], ()]
+    offsets = np.cumsum([0, *map(len, sets)]).astype(np.int64)
+    codes = np.array([code for some in sets for code in some], np.int32)
+    singly, together = both_ways(release, offsets, codes)
+    assert release.joint_clusters > 0 or largest == 150
+    assert (release.forest.sizes[: release.leaves].max() > 64) == (largest == 150)
+    assert together == pytest.approx(singly, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -376,7 +422,7 @@ def test_releases_without_a_possible_original() -> None:
     unfilled = opened((Leaf(3, (bag("a", "a"),), frozenset()),))
     for both in (crowded, unfilled):
         with pytest.raises(GuaranteeError, match="audit it"):
-            both.release.support({"a"})
+            both.release.support({"a"}, model=INDEPENDENT)
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="DISASSOCIATION_DATA names no folder of real data sets")
@@ -393,13 +439,13 @@ def test_real_data() -> None:
     itemsets += [frozenset(chance.sample(record, min(len(record), chance.randint(3, 6)))) for record in long[:400]]
     offsets, codes = coded(release, itemsets)
     lower, upper = bounds_of(release, offsets, codes)
-    expected = expected_of(release, offsets, codes)
+    expected = expected_of(release, offsets, codes, INDEPENDENT)
     holders = {name: {i for i, record in enumerate(records) if name in record} for name in frozenset().union(*itemsets)}
     true = np.array([len(set.intersection(*(holders[name] for name in itemset))) for itemset in itemsets])
     assert ((lower <= true) & (true <= upper)).all()
     assert ((lower - CLOSE <= expected) & (expected <= upper + CLOSE)).all()
     above, number = np.triu_indices(60, 1), 60 * 59 // 2
-    assert np.allclose(expected_of_pairs(release, top)[above], expected[:number])
+    assert np.allclose(expected_of_pairs(release, top, INDEPENDENT)[above], expected[:number])
     for pairs, singly in zip(bounds_of_pairs(release, top), (lower, upper), strict=True):
         assert pairs[above].tolist() == singly[:number].tolist()
     assert [len(itemset) for itemset in itemsets] == [stop - start for start, stop in pairwise(offsets.tolist())]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import disassociation as da
-from disassociation.support import bounds_of, bounds_of_pairs, expected_of, expected_of_pairs
+from disassociation.support import INDEPENDENT, bounds_of, bounds_of_pairs, expected_of, expected_of_pairs
 
 NAMES = ("BMS-WebView-1", "BMS-WebView-2", "retail", "Instacart-train")
 FREQUENT, DRAWN = 500, 10_000
@@ -55,7 +55,7 @@ def check(release: da.Release, itemsets: Codes, records: list[list[int]]) -> tup
     start = time.perf_counter()
     lower, upper = bounds_of(release, offsets, itemsets.ravel())
     middle = time.perf_counter()
-    expected = expected_of(release, offsets, itemsets.ravel())
+    expected = expected_of(release, offsets, itemsets.ravel(), INDEPENDENT)
     end = time.perf_counter()
     true = true_supports(itemsets, records)
     wrong = int(((true < lower) | (true > upper)).sum())
@@ -83,9 +83,9 @@ def validate(path: Path, k: int, m: int) -> int:
     pairs = np.array(list(combinations(frequent.tolist(), 2)), np.int32)
     print(f"{path.name}: {release!r}")
     start = time.perf_counter()
-    matrix = expected_of_pairs(release, frequent)
+    matrix = expected_of_pairs(release, frequent, INDEPENDENT)
     print(f"  all {FREQUENT} x {FREQUENT} pairs at once, with laying out: {time.perf_counter() - start:.2f} s")
-    one_by_one = expected_of(release, np.arange(len(pairs) + 1) * 2, pairs.ravel())
+    one_by_one = expected_of(release, np.arange(len(pairs) + 1) * 2, pairs.ravel(), INDEPENDENT)
     assert np.allclose(matrix[np.triu_indices(len(frequent), 1)], one_by_one, rtol=1e-9, atol=1e-9)
     bounds = bounds_of(release, np.arange(len(pairs) + 1) * 2, pairs.ravel())
     for all_at_once, singly in zip(bounds_of_pairs(release, frequent), bounds, strict=True):

@@ -7,7 +7,9 @@ records of its leaf a term is, and how often two terms of a leaf share a record.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +20,14 @@ if TYPE_CHECKING:
     from disassociation._kernels.presence import Holdings
     from disassociation.release import Release
 
-__all__ = ["Estimator", "fit", "fit_release"]
+__all__ = ["Estimator", "Learned", "fit", "fit_release"]
 
 # What follows is the same for all data; docs/estimates.md, section 3.6, says what it was chosen on.
 BLOCKS = (4096, 256, 32, 8)  # leaves of a block within which a term is about equally frequent, one inside the other
-STRENGTH = 2.0  # a block's rate is as sure beforehand as if so many leaves had told it
-SHAPE = 0.5  # of the gamma distribution that the rates of a term in the leaves of a block have
+STRENGTHS = (2.0, 2.0, 8.0, 16.0)  # the rate of the block around it is as sure as if so many leaves had told it
+AGAIN = 0.01  # a record has a term that another of its leaf has so much likelier than a record of leaves like it
 NEIGHBOURS = 16  # leaves of a block within which two terms meet as often as chance in one leaf has it ...
-ALIKE = 1.05  # ... but for this: a leaf is a little more like itself than like its neighbours
+ALIKE = 1.065  # ... but for this: a leaf is a little more like itself than like its neighbours
 GRID = np.concatenate([[0.0], np.geomspace(0.05, 300, 32)])  # lifts
 EDGES = np.geomspace(0.05, 300, 12)  # of how often pairs meet by chance: pairs between two edges have one prior
 FITTED_TERMS, FITTED_PAIRS, ROUNDS = 1024, 8192, 60
@@ -43,8 +45,13 @@ class Estimator:
     release: Release
     counts: NDArray[np.float64]  # (entries,) expected records with the term: published but for term chunks
     alone: NDArray[np.float64]  # (terms,) expected records with each term
-    weights: NDArray[np.float64]  # (bins, lifts) the prior of the lift of pairs that meet so often by chance
     records: float  # of an average leaf
+    learned: Learned
+
+    @property
+    def hidden_counts(self) -> NDArray[np.float64]:
+        """(terms of term chunks,) expected records with each, leaf after leaf."""
+        return self.counts[self.release._ground.scene.entries.firsts < 0]
 
     def expected_pairs(self, codes: Terms) -> NDArray[np.float64]:
         """The records expected to hold each two of some terms, whose codes rise; each term on the diagonal.
@@ -61,15 +68,15 @@ class Estimator:
         """
         from disassociation._kernels.coupling import couple_pairs
         from disassociation._kernels.presence import gather_holdings
-        from disassociation.support import expected_of_pairs
+        from disassociation.support import INDEPENDENT, expected_of_pairs
 
         release, codes = self.release, np.ascontiguousarray(codes, np.int32)
-        pairs = expected_of_pairs(release, codes)
+        pairs = expected_of_pairs(release, codes, INDEPENDENT)
         holdings = gather_holdings(release._ground.scene, self.counts, codes)
         met, chance = _meetings(holdings, release.forest.sizes, len(codes))
         above = np.triu_indices(len(codes), 1)
         met[above] = self._lifts(met[above], chance[above])
-        couple_pairs(holdings, release.forest.sizes, met, _shared_from(release), pairs)
+        couple_pairs(holdings, release.forest.sizes, met, AGAIN, _shared_from(release), pairs)
         pairs = np.triu(pairs, 1)
         pairs += pairs.T
         np.fill_diagonal(pairs, self.alone[codes])
@@ -87,12 +94,11 @@ class Estimator:
             >>> estimator.expected(np.array([0, 1, 3]), np.array([0, 0, 1], np.int32)).tolist()
             [6.0, 4.0]
         """
-        from disassociation.support import bounds_of, expected_of
+        from disassociation.support import INDEPENDENT, bounds_of, expected_of
 
         offsets, codes = np.ascontiguousarray(offsets, np.int64), np.ascontiguousarray(codes, np.int32)
-        expected = expected_of(
-            self.release, offsets, codes
-        )  # all there is to say of the empty one and of unknown terms
+        # All there is to say of the empty itemset, and of terms that the release does not have.
+        expected = expected_of(self.release, offsets, codes, INDEPENDENT)
         sizes, firsts = np.diff(offsets), np.append(codes, np.int32(-1))[offsets[:-1]]
         single = np.flatnonzero((firsts >= 0) & (sizes == 1))
         expected[single] = self.alone[firsts[single]]
@@ -120,22 +126,33 @@ class Estimator:
         met, chance = np.empty(len(pairs)), np.empty(len(pairs))
         meet_pairs(postings, NEIGHBOURS, pairs, met, chance)
         lifts = self._lifts(met, chance)[places].reshape(one.shape)
-        expected: NDArray[np.float64] = couple_itemsets(release._ground, release._law, self.counts, lifts, itemsets)
+        expected: NDArray[np.float64] = couple_itemsets(
+            release._ground, release._law, self.counts, lifts, AGAIN, itemsets
+        )
         return expected
 
     def _lifts(self, met: NDArray[np.float64], chance: NDArray[np.float64]) -> NDArray[np.float64]:
         """How much likelier than by chance the terms of each pair are on one record, from how often they meet."""
-        from disassociation._kernels.lifts import infer_lifts
-
-        lifts = met.copy()
-        infer_lifts(lifts, ALIKE * chance, GRID, EDGES, self.weights, self.records)
-        return lifts
+        return _infer(met, chance, self.learned.weights, self.records)
 
 
-def fit(release: Release) -> Estimator:
+class Learned(NamedTuple):
+    """What only looking at all leaves tells, and what little of it there is to keep."""
+
+    weights: NDArray[np.float64]  # (bins, lifts) the prior of the lift of pairs that meet so often by chance
+    fitted: Terms  # codes, rising, of the terms that are in the most term chunks
+    lifts: NDArray[np.float32]  # (fitted, fitted) of each two of them
+
+
+def fit(release: Release, path: str | PathLike[str] | None = None) -> Estimator:
     """What the model "empirical-bayes" learns from a release; once for each release in memory.
 
-    Near-linear: two seconds for a million records.
+    With a path, it is taken from that file if there is one, and otherwise kept there for the next time.
+
+    Near-linear: one second for a million records.
+
+    Raises:
+        FormatError: The file holds something else, or what was learned from another release.
 
     Examples:
         >>> import disassociation as da
@@ -143,27 +160,64 @@ def fit(release: Release) -> Estimator:
         >>> fit(release) is fit(release)
         True
     """
+    if path is not None and "_estimator" not in vars(release):
+        from disassociation.estimator_file import read_learned
+
+        learned = read_learned(release, path) if Path(path).exists() else None
+        vars(release)["_estimator"] = fit_release(release, learned)
+    if path is not None and not Path(path).exists():
+        from disassociation.estimator_file import write_learned
+
+        write_learned(release._estimator, path)
     return release._estimator
 
 
-def fit_release(release: Release) -> Estimator:
-    """The same, always anew."""
-    from disassociation._kernels.presence import gather_holdings
+def fit_release(release: Release, learned: Learned | None = None) -> Estimator:
+    """The same, always anew, but for what was kept."""
+    from disassociation._kernels.law import expected_fill
     from disassociation._kernels.term_counts import expected_counts
 
-    scene, sizes = release._ground.scene, release.forest.sizes
-    counts = expected_counts(scene, sizes, release.k - 1, np.array(BLOCKS), STRENGTH, SHAPE)
+    scene = release._ground.scene
+    counts = expected_counts(scene, release.forest.sizes, release.k - 1, np.array(BLOCKS), np.array(STRENGTHS), AGAIN)
+    fill = expected_fill(release._ground, release._law.mixed, counts)
     is_hidden = scene.entries.firsts < 0
+    by_leaf = np.empty_like(fill)
+    by_leaf[scene.leaf_at] = fill
     alone = release._ground.least.astype(np.float64)
-    np.add.at(alone, scene.entries.terms[is_hidden], counts[is_hidden] - 1)
+    more = counts[is_hidden] - 1 + np.repeat(by_leaf, np.diff(release.forest.term_offsets))
+    np.add.at(alone, scene.entries.terms[is_hidden], more)
     records = max(release.records / release.leaves, 2.0)
-    frequent = np.bincount(scene.entries.terms[is_hidden], minlength=len(release.vocabulary))
-    chosen = np.sort(np.argsort(-frequent, kind="stable")[:FITTED_TERMS]).astype(np.int32)
-    holdings = gather_holdings(scene, counts, chosen)
-    weights = _prior(*_meetings(holdings, sizes, len(chosen)), records)
-    for array in (counts, alone, weights):
+    learned = learned or _learn(release, counts, records)
+    for array in (counts, alone, *learned):
         array.flags.writeable = False
-    return Estimator(release, counts, alone, weights, records)
+    return Estimator(release, counts, alone, records, learned)
+
+
+def _learn(release: Release, counts: NDArray[np.float64], records: float) -> Learned:
+    """The prior of lifts, and the lifts of the terms it is fitted to."""
+    from disassociation._kernels.presence import gather_holdings
+
+    scene = release._ground.scene
+    hidden = scene.entries.terms[scene.entries.firsts < 0]
+    frequent = np.bincount(hidden, minlength=len(release.vocabulary))
+    fitted = np.sort(np.argsort(-frequent, kind="stable")[:FITTED_TERMS]).astype(np.int32)
+    met, chance = _meetings(gather_holdings(scene, counts, fitted), release.forest.sizes, len(fitted))
+    weights = _prior(met, chance, records)
+    above = np.triu_indices(len(fitted), 1)
+    lifts = np.ones(met.shape, np.float32)
+    lifts[above] = _infer(met[above], chance[above], weights, records)
+    lifts.T[above] = lifts[above]
+    return Learned(weights, fitted, lifts)
+
+
+def _infer(
+    met: NDArray[np.float64], chance: NDArray[np.float64], weights: NDArray[np.float64], records: float
+) -> NDArray[np.float64]:
+    from disassociation._kernels.lifts import infer_lifts
+
+    lifts = met.copy()
+    infer_lifts(lifts, ALIKE * chance, GRID, EDGES, weights, records)
+    return lifts
 
 
 def _shared_from(release: Release) -> int:

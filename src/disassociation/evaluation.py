@@ -35,6 +35,7 @@ __all__ = ["Averaged", "Expected", "Figures", "Spread", "Utility", "check_option
 _AVERAGED = (1, 2, 5, 10)
 _MOST_RECONSTRUCTIONS = 1000
 _MOST_ITEMSETS = 1_000_000
+_LISTED = 2  # times as many itemsets are found of each reconstruction as are compared: that tells the best of several
 
 Progress = Callable[[str], None]
 
@@ -276,36 +277,55 @@ class _Truth:
     def drawn(
         self, release: Release, draws: _Draws, certain: CodedItemsets
     ) -> tuple[tuple[Averaged, ...], Spread | None]:
-        """Figures over reconstructions; each is drawn twice, so that only what may count is kept of all at once."""
+        """Figures over reconstructions, of which only one is held at a time."""
         if draws.total == 0:
             return (), None
-        originals, numbers = Originals.of(release), range(draws.first, draws.first + draws.total)
-        pairs, supports, multilevel = [], [], []
-        for done, number in enumerate(numbers, 1):
+        originals, terms = Originals.of(release), len(release.vocabulary)
+        drawn, multilevel = [], []
+        for done, number in enumerate(range(draws.first, draws.first + draws.total), 1):
             draws.tell(f"reconstruction {done:,} of {draws.total:,}")
-            world = metrics.coded(originals.draw(number), release.vocabulary)
-            pairs.append(metrics.window_supports(world, self.windows))
-            supports.append(np.bincount(world.items, minlength=len(release.vocabulary)))
+            world = _world(originals, number)
+            pairs, supports = metrics.window_supports(world, self.windows), np.bincount(world.items, minlength=terms)
+            drawn.append(_Drawn(number, metrics.top_itemsets(world, _LISTED * self.top), pairs, supports))
             if self.lines is not None and self.best_multilevel is not None:
                 found = metrics.multilevel_itemsets(world, self.lines, self.top)
                 multilevel.append(metrics.top_deviation(self.best_multilevel, found))
-        # What is certain of the last of the best is what the last of any world's best has at least.
-        least = int(certain.counts[-1]) if len(certain.counts) == self.top else 0
-        is_kept = np.max(supports, axis=0) >= least
         draws.tell("comparing reconstructions")
-        worlds = [_only(originals.draw(number), is_kept) for number in numbers]
+
+        def best_of(some: list[_Drawn]) -> CodedItemsets:
+            best = metrics.top_of_all([each.listed for each in some], _LISTED * self.top, self.top)
+            if best is None:
+                # What is certain of the last of the best is what the last of any world's best has at least.
+                least = int(certain.counts[-1]) if len(certain.counts) == self.top else 0
+                is_kept = np.max([each.supports for each in some], axis=0) >= least
+                worlds = [_only(_world(originals, each.number), is_kept) for each in some]
+                best = metrics.top_itemsets(_together(worlds), self.top)
+            return best
+
         sizes = sorted({size for size in (*_AVERAGED, draws.total) if size <= draws.total})
-        averaged = tuple(self._averaged(size, worlds, pairs) for size in sizes)
+        averaged = tuple(self._averaged([drawn[part] for part in _parts(len(drawn), size)], best_of) for size in sizes)
         return averaged, Spread.of(multilevel) if multilevel else None
 
-    def _averaged(self, size: int, worlds: list[Counted], pairs: list[Ids]) -> Averaged:
-        draws = [
-            self.figures(metrics.top_itemsets(_together(worlds[part]), self.top), np.sum(pairs[part], axis=0) / size)
-            for part in _parts(len(worlds), size)
-        ]
+    def _averaged(self, parts: list[list[_Drawn]], best_of: Callable[[list[_Drawn]], CodedItemsets]) -> Averaged:
+        size = len(parts[0])
+        draws = [self.figures(best_of(part), np.sum([each.pairs for each in part], axis=0) / size) for part in parts]
         errors = [[each for each in window if each is not None] for window in zip(*(d.re for d in draws), strict=True)]
         spreads = tuple(Spread.of(window) if window else None for window in errors)
         return Averaged(size, len(draws), Spread.of(draw.tkd for draw in draws), spreads)
+
+
+class _Drawn(NamedTuple):
+    """What is kept of a reconstruction; it can be drawn again."""
+
+    number: int
+    listed: CodedItemsets  # its best itemsets, more of them than are compared
+    pairs: Ids  # of windows
+    supports: Ids  # of terms
+
+
+def _world(originals: Originals, number: int) -> Counted:
+    """A reconstruction, its records not shuffled: that takes longer than to draw them, and nothing depends on it."""
+    return Counted(*originals.leaf_by_leaf(number), np.empty(0, np.int32))
 
 
 def _parts(count: int, size: int) -> Iterator[slice]:
@@ -313,7 +333,7 @@ def _parts(count: int, size: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, count - size + 1, size))
 
 
-def _only(world: Transactions, is_kept: NDArray[np.bool_]) -> Counted:
+def _only(world: Counted, is_kept: NDArray[np.bool_]) -> Counted:
     offsets, items = keep_terms(world.offsets, world.items, is_kept)
     return Counted(offsets, items, np.empty(0, np.int32))
 

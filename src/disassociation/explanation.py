@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from disassociation._types import Flags, Ids
 from disassociation.errors import ParameterError
 from disassociation.params import Parameters
-from disassociation.support import INDEPENDENT, Support, codes_of, require_model, support_of
+from disassociation.support import DEFAULT_MODEL, Support, codes_of, require_model, support_of
 
 if TYPE_CHECKING:
     from disassociation.records import Transactions
@@ -129,7 +129,7 @@ def explain(
     release: Release,
     terms: Iterable[Hashable],
     *,
-    model: str = INDEPENDENT,
+    model: str = DEFAULT_MODEL,
     original: Transactions | None = None,
     parameters: Parameters | None = None,
     sensitive: Iterable[str] | None = None,

@@ -19,7 +19,16 @@ from disassociation.errors import ParameterError
 from disassociation.formats import read
 from disassociation.params import require_whole
 
-__all__ = ["CodedItemsets", "Itemsets", "Wanted", "frequent_itemsets", "mine_records", "named", "wanted_itemsets"]
+__all__ = [
+    "CodedItemsets",
+    "Itemsets",
+    "Wanted",
+    "frequent_itemsets",
+    "in_order",
+    "mine_records",
+    "named",
+    "wanted_itemsets",
+]
 
 _MOST_WANTED = 100_000_000
 _LONGEST = (1 << 20) - 1  # what a key has room for; nobody can list all subsets of a record that long
@@ -228,10 +237,10 @@ def mine_records(
         wanted.top,
         wanted.longest,
     )
-    return _in_order(found.ends, codes[found.ranks], found.keys >> 20, wanted.top)
+    return in_order(found.ends, codes[found.ranks], found.keys >> 20, wanted.top)
 
 
-def _in_order(ends: Ids, items: Terms, counts: Ids, top: int) -> CodedItemsets:
+def in_order(ends: Ids, items: Terms, counts: Ids, top: int) -> CodedItemsets:
     """Sort itemsets, and the terms of each; drop what comes after the last one wanted."""
     sizes = np.diff(ends, prepend=0)
     longest = int(sizes.max(initial=0))

@@ -20,7 +20,7 @@ from disassociation._kernels.ranked import Ranked, rank_terms
 from disassociation._types import Flags, Ids, Offsets, Terms
 from disassociation.encode import canonical_order
 from disassociation.hierarchy import Lines
-from disassociation.itemsets import CodedItemsets, Wanted, mine_records
+from disassociation.itemsets import CodedItemsets, Wanted, in_order, mine_records
 from disassociation.records import Transactions
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "terms_lost",
     "top_deviation",
     "top_itemsets",
+    "top_of_all",
     "window_supports",
 ]
 
@@ -74,6 +75,33 @@ def top_itemsets(records: Counted, top: int) -> CodedItemsets:
     """The most frequent itemsets of all sizes."""
     terms = int(records.items.max(initial=-1)) + 1
     return mine_records(records.offsets, records.items, terms, Wanted(1, top, LONGEST), weights=records.weights)
+
+
+def top_of_all(found: list[CodedItemsets], listed: int, top: int) -> CodedItemsets | None:
+    """The itemsets that are in most records of several data sets together; None if what is known does not tell.
+
+    Known are the best ``listed`` itemsets of each, or all it has. Another one is in no more records of the set than the
+    last of them, or in none.
+    """
+    if len(found) == 1:
+        offsets = found[0].offsets[: top + 1]
+        return CodedItemsets(offsets, found[0].items[: offsets[-1]], found[0].counts[:top])
+    rest = np.array([each.counts[-1] if len(each.counts) == listed else 0 for each in found], np.int64)
+    sizes = np.concatenate([np.diff(each.offsets) for each in found])
+    itemsets = np.full((len(sizes), int(sizes.max(initial=0))), -1, np.int32)
+    itemsets[np.arange(itemsets.shape[1]) < sizes[:, None]] = np.concatenate([each.items for each in found])
+    itemsets, rows = np.unique(itemsets, axis=0, return_inverse=True)
+    least, most = np.zeros((len(itemsets), len(found)), np.int64), np.tile(rest, (len(itemsets), 1))
+    owners = np.repeat(np.arange(len(found)), [len(each.counts) for each in found])
+    least[rows.ravel(), owners] = most[rows.ravel(), owners] = np.concatenate([each.counts for each in found])
+    counts, most = least.sum(axis=1), most.sum(axis=1)
+    last = int(np.partition(counts, len(counts) - top)[len(counts) - top]) if len(counts) >= top else 1
+    may_be = most >= last
+    if rest.sum() >= last or (counts[may_be] < most[may_be]).any():
+        return None
+    itemsets = itemsets[may_be]
+    ends = np.cumsum((itemsets >= 0).sum(axis=1))
+    return in_order(ends, itemsets[itemsets >= 0], counts[may_be], top)
 
 
 def multilevel_itemsets(records: Counted, lines: Lines, top: int) -> CodedItemsets:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from disassociation._types import Ids, Offsets, Terms
+from disassociation.association import Association, find_association
 from disassociation.errors import ParameterError
+from disassociation.estimator import fit
 from disassociation.placement import WHOLE, Placement, place_chunks
 from disassociation.records import Transactions
+from disassociation.support import EMPIRICAL_BAYES, INDEPENDENT, require_model
 
 if TYPE_CHECKING:
     from disassociation.release import Release
 
-__all__ = ["MODELS", "Originals", "check_draw"]
-
-MODELS = ("independent",)
-"""The laws a possible original can be drawn by."""
+__all__ = ["Originals", "check_draw"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,16 +36,18 @@ class Originals:
 
     release: Release
     placement: Placement
+    association: Association | None  # None: terms of term chunks are strewn independently
 
     @classmethod
-    def of(cls, release: Release, model: str = "independent") -> Self:
+    def of(cls, release: Release, model: str = INDEPENDENT) -> Self:
         """Find once what all draws have in common.
 
         Raises:
             GuaranteeError: The release has no possible original, or none that could be drawn by this law: it breaks G2.
         """
         check_draw(0, model)
-        return cls(release, place_chunks(release))
+        placement = place_chunks(release)
+        return cls(release, placement, find_association(fit(release)) if model == EMPIRICAL_BAYES else None)
 
     def draw(self, random_state: int = 0) -> Transactions:
         """A possible original, its records in random order; the same for the same number, on every machine.
@@ -64,12 +66,21 @@ class Originals:
 
     def leaf_by_leaf(self, random_state: int = 0) -> tuple[Offsets, Terms]:
         """The same records in the order of the leaves they are drawn for: where each begins, and the codes of all."""
+        from disassociation._kernels.associating import unused_affinity
         from disassociation._kernels.drawing import sort_by_place
         from disassociation._kernels.drawing_leaves import fill_leaves
 
         forest, key = self.release.forest, _key(random_state)
         given = sort_by_place(forest, self._scattered(key))
-        world, size = fill_leaves(forest, self.placement.layout, self.placement.factorials, given, key)
+        if self.association is None:
+            affinity, copies = unused_affinity(), np.empty(0, np.int32)
+        else:
+            affinity, copies = (
+                self.association.affinity,
+                self.association.copies(key, forest.term_offsets, forest.sizes),
+            )
+        placement = self.placement
+        world, size = fill_leaves(forest, placement.layout, placement.factorials, given, affinity, copies, key)
         return world.offsets, world.items[:size]
 
     def _scattered(self, key: np.uint64) -> Ids:
@@ -107,8 +118,7 @@ class Originals:
 def check_draw(random_state: int, model: str) -> None:
     """Raise unless a possible original can be drawn so."""
     _key(random_state)
-    if model not in MODELS:
-        raise ParameterError(f"model must be {' or '.join(map(repr, MODELS))}, not {model!r}")
+    require_model(model)
 
 
 def _key(random_state: int) -> np.uint64:

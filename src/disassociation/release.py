@@ -120,7 +120,7 @@ class Release:
         """One row a distinct subrecord: ``cluster``, ``chunk``, ``terms``, ``count``."""
         return _decoded(subrecords_table(self), SUBRECORDS_SCHEMA)
 
-    def support(self, itemset: Iterable[Hashable], *, model: str = "independent") -> Support:
+    def support(self, itemset: Iterable[Hashable], *, model: str = "empirical-bayes") -> Support:
         """How many records hold all terms of an itemset: at least, expected, at most (docs/estimates.md).
 
         A term that the release does not have is in no record. The first call lays the release out, which takes a
@@ -136,7 +136,7 @@ class Release:
 
         return support_of(self, itemset, model)
 
-    def explain(self, terms: Iterable[Hashable], *, model: str = "independent") -> Explanation:
+    def explain(self, terms: Iterable[Hashable], *, model: str = "empirical-bayes") -> Explanation:
         """In which kinds of chunks a term or two terms ended, and why, as far as the release tells.
 
         :func:`disassociation.explain` takes the original as well, which tells the rest.
@@ -159,7 +159,7 @@ class Release:
         min_count: int | None = None,
         max_length: int | None = None,
         by: str = "expected",
-        model: str = "independent",
+        model: str = "empirical-bayes",
     ) -> Itemsets:
         """Find frequent itemsets, with what is certain and what is expected of their supports; nothing is drawn.
 

@@ -13,10 +13,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from disassociation._types import Ids, Terms
+from disassociation._types import Ids, Offsets, Terms
 from disassociation.errors import ParameterError
 from disassociation.itemsets import CodedItemsets, Itemsets, Wanted, mine_records, named, wanted_itemsets
 from disassociation.support import (
+    DEFAULT_MODEL,
     INDEPENDENT,
     bounds_of,
     bounds_of_pairs,
@@ -34,7 +35,8 @@ ORDERS = ("expected", "lower")
 """What itemsets of a release can be frequent by."""
 
 _BLOCK = 2048  # terms whose pairs are evaluated with those of as many others: matrices of 128 MiB
-_BATCH, _LARGE_BATCH = 256, 1 << 16  # candidates that are evaluated together: while the least can rise, and otherwise
+_BATCH, _LARGE_BATCH = 1024, 1 << 16  # candidates that are evaluated together: while the least can rise, and otherwise
+_PAIRS = 6  # times as fast are bounds of all pairs of some terms as of each on its own
 _DIGITS = 6  # expectations that differ behind them are equal: the rest is rounding, and must not decide an order
 
 
@@ -60,7 +62,7 @@ def itemsets_of(
     min_count: int | None = None,
     max_length: int | None = None,
     by: str = "expected",
-    model: str = INDEPENDENT,
+    model: str = DEFAULT_MODEL,
 ) -> Itemsets:
     """The itemsets of a release with their supports: `Release.itemsets` says the rest."""
     options: dict[str, Any] = {"top": top, "min_support": min_support, "min_count": min_count, "max_length": max_length}
@@ -89,7 +91,7 @@ def check_options(*, by: str, model: str, **options: Any) -> None:
     wanted_itemsets(1, **options)
 
 
-def mine_release(release: Release, wanted: Wanted, *, by: str = "expected", model: str = INDEPENDENT) -> Chosen:
+def mine_release(release: Release, wanted: Wanted, *, by: str = "expected", model: str = DEFAULT_MODEL) -> Chosen:
     """The itemsets of a release in codes, by falling value, then by size, then by codes."""
     search = _Levels(release, wanted, by, model)
     level = search.singles()
@@ -104,7 +106,8 @@ class _Levels:
     """What an itemset has to have, which rises as more are found, if only so many are wanted."""
 
     def __init__(self, release: Release, wanted: Wanted, by: str, model: str) -> None:
-        self.release, self.top, self.by, self.model = release, wanted.top, by, model
+        self.release, self.top, self.by = release, wanted.top, by
+        self.expects = INDEPENDENT if by == "lower" else model  # nothing is certain of more records than it expects
         self.least = float(wanted.least)
         self.best = np.empty(0)
         if wanted.top:
@@ -134,22 +137,27 @@ class _Levels:
 
     def _all_pairs(self, one: Terms, other: Terms) -> Evaluated:
         both = np.union1d(one, other).astype(np.int32)
-        if self.by == "lower":
-            values = bounds_of_pairs(self.release, both)[0].astype(np.float64)
-        else:
-            values = _rounded(expected_of_pairs(self.release, both, self.model))
+        values = _rounded(expected_of_pairs(self.release, both, self.expects))
         is_new = np.triu(np.ones(values.shape, np.bool_), 1)
         if one[0] != other[0]:
             is_new[:, : len(one)] = False  # both of one block, which is looked at on its own
             is_new[len(one) :] = False
         found = np.argwhere(is_new & (values >= self.least))
-        return Evaluated(both[found], values[found[:, 0], found[:, 1]])
+        codes = both[found]
+        if self.by == "expected":
+            return Evaluated(codes, values[found[:, 0], found[:, 1]])
+        if _PAIRS * len(codes) > np.count_nonzero(is_new):
+            return Evaluated(codes, bounds_of_pairs(self.release, both)[0][found[:, 0], found[:, 1]].astype(np.float64))
+        return Evaluated(codes, self._certain_of(codes))
 
     def larger(self, level: Evaluated) -> Evaluated:
         """Itemsets of one term more, all of whose parts are frequent."""
         is_kept = level.values >= self.least
         kept = Evaluated(level.codes[is_kept], level.values[is_kept])
-        return self._kept(*_joined(kept, len(self.release.vocabulary)))
+        codes, most = _joined(kept, len(self.release.vocabulary))
+        if self.by == "lower":  # expectations of all take as long as bounds of a few
+            most = np.minimum(most, self._expected(codes))
+        return self._kept(codes, most)
 
     def _kept(self, codes: NDArray[np.int32], most: NDArray[np.float64]) -> Evaluated:
         """Of candidates, those that have what it takes; ``most`` is what each can have.
@@ -179,10 +187,18 @@ class _Levels:
     def _values(self, codes: NDArray[np.int32], most: NDArray[np.float64]) -> NDArray[np.float64]:
         if codes.shape[1] == 2:
             return most  # pairs come evaluated, all at once
-        offsets = np.arange(len(codes) + 1) * codes.shape[1]
-        if self.by == "lower":
-            return bounds_of(self.release, offsets, codes.ravel())[0].astype(np.float64)
-        return _rounded(expected_of(self.release, offsets, codes.ravel(), self.model))
+        return self._certain_of(codes) if self.by == "lower" else self._expected(codes)
+
+    def _certain_of(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        return bounds_of(self.release, *_listed(codes))[0].astype(np.float64)
+
+    def _expected(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        return _rounded(expected_of(self.release, *_listed(codes), self.expects))
+
+
+def _listed(codes: NDArray[np.int32]) -> tuple[Offsets, Terms]:
+    """Itemsets of one size behind each other."""
+    return np.arange(len(codes) + 1) * codes.shape[1], codes.ravel()
 
 
 def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:

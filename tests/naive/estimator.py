@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from math import exp, expm1, log, sqrt
+from math import exp, expm1, inf, log, prod, sqrt
 from typing import Any
 
 BLOCKS = (4096, 256, 32, 8)
-STRENGTH, SHAPE = 2.0, 0.5
-NEIGHBOURS, ALIKE = 16, 1.05
+STRENGTHS = (2.0, 2.0, 8.0, 16.0)
+AGAIN = 0.01
+NEIGHBOURS, ALIKE = 16, 1.065
 GRID = [0.0, *(0.05 * 6000 ** (i / 31) for i in range(32))]
 EDGES = [0.05 * 6000 ** (i / 11) for i in range(12)]
 ROUNDS = 60
@@ -22,16 +23,12 @@ LEAST = 1e-3
 
 Source = tuple[int, int]  # cluster and chunk; chunk -1 for the term chunk
 Row = dict[str, Any]
+Pairs = dict[tuple[str, str], float]
 
 
-def mean_count(rate: float, size: float, most: int) -> float:
-    """Mean of a negative binomial, given that it is from 1 to `most`."""
-    failing = -expm1(log(1 - rate) * size / SHAPE)
-    weights, weight = [], 1.0
-    for count in range(1, most + 1):
-        weight *= failing * (SHAPE + count - 1) / count
-        weights.append(weight)
-    return sum(count * weight for count, weight in enumerate(weights, 1)) / sum(weights)
+def mean_count(rate: float, size: int, mean: float, most: int) -> float:
+    """Records of a leaf with a term that one of them has: each other one as likely as of leaves like it, and a bit."""
+    return float(min(1 + (size - 1) * (1 - (1 - rate) ** (1 / mean) + AGAIN), most))
 
 
 def share_of_both(one: float, other: float, lift: float) -> float:
@@ -85,14 +82,14 @@ class Estimate:
             if not is_in[leaf]:
                 continue
             rate = present / (sum(open_in.values()) + 1)
-            for block in BLOCKS:
+            for block, strength in zip(BLOCKS, STRENGTHS, strict=True):
                 around = [other for other in self.leaves if other // block == leaf // block]
                 missing = block - len(around)  # of the last block, which may be shorter
                 others = sum(is_in[other] for other in around) - 1
                 trials = sum(open_in[other] for other in around) + missing - 1
-                rate = (others + STRENGTH * rate) / (trials + STRENGTH)
+                rate = (others + strength * rate) / (trials + strength)
             size = self.sizes[leaf]
-            self.hidden[leaf, term] = mean_count(rate, size / mean, min(most, size)) if most > 1 else 1.0
+            self.hidden[leaf, term] = mean_count(rate, size, mean, min(most, size)) if most > 1 else 1.0
 
     def count(self, leaf: int, part: Iterable[str]) -> float:
         """Expected records of a leaf that hold terms it has from one source."""
@@ -164,12 +161,14 @@ class Estimate:
         first, second = self.sources[leaf][one], self.sources[leaf][other]
         n = self.sizes[leaf]
         if first[1] < 0 and second[1] < 0:
-            return lift / float((lift + n - 1) * n)
+            counts = [self.hidden[leaf, one], self.hidden[leaf, other]]
+            tries = counts[0] * counts[1] / (1 + AGAIN * (n - 1)) ** 2
+            return float(min(*counts, n, tries * lift / (lift + n - 1)) / n)
         if first == second or (first[0] == leaf == second[0] and min(first[1], second[1]) >= 0):
             return None
         return share_of_both(min(self.count(leaf, [one]) / n, 1), min(self.count(leaf, [other]) / n, 1), sqrt(lift))
 
-    def in_leaf(self, leaf: int, itemset: Sequence[str], lifts: dict[tuple[str, str], float]) -> float:
+    def in_leaf(self, leaf: int, itemset: Sequence[str], lifts: Pairs) -> float:
         """Expected records of a leaf with all terms: the parts' shares, and the gains along a maximum spanning tree."""
         n, sources = self.sizes[leaf], self.sources[leaf]
         expected, most = float(n), float(n)
@@ -177,28 +176,56 @@ class Estimate:
             part = [term for term in itemset if sources[term] == source]
             for piece in [[term] for term in part] if source[1] < 0 else [part]:
                 expected *= self.count(leaf, piece) / n
-        edges = []
+        gains = {}
         for one, other in combinations(itemset, 2):
             both = self.both(leaf, one, other, lifts[one, other])
             if both is None:
-                edges.append((float("inf") if sources[one] == sources[other] else 1.0, one, other))
+                gains[one, other] = inf if sources[one] == sources[other] else 1.0
             else:
                 most = min(most, both * n)
                 alone = [min(self.count(leaf, [term]) / n, 1) for term in (one, other)]
-                edges.append((both / alone[0] / alone[1], one, other))
-        group = {term: term for term in itemset}
-        for gain, one, other in sorted(edges, reverse=True):
-            if group[one] != group[other]:
-                before, after = group[one], group[other]
-                group = {term: after if its == before else its for term, its in group.items()}
-                expected *= gain if gain < float("inf") else 1.0
-        return min(expected, most)
+                gains[one, other] = both / alone[0] / alone[1]
+        return min(expected * self.raised(leaf, itemset, lifts, gains), most)
+
+    def raised(self, leaf: int, itemset: Sequence[str], lifts: Pairs, gains: Pairs) -> float:
+        """What to multiply independence by: hidden terms joined by their lifts, then the others by their gains."""
+        n, factor = self.sizes[leaf], 1.0
+        hidden = [term for term in itemset if self.sources[leaf][term][1] < 0]
+        joined = hidden[:1] or list(itemset[:1])
+        while rest := [term for term in hidden if term not in joined]:
+            found = {term: {other: lifts[min(term, other), max(term, other)] for other in joined} for term in rest}
+            term = max(rest, key=lambda term: max(found[term].values()))  # the first of them
+            other, lift = max(found[term].items(), key=lambda item: item[1])
+            together = prod(max(each, 1.0) for each in found[term].values())
+            factor *= gains[min(term, other), max(term, other)]
+            factor *= together / (together + n - 1) / (max(lift, 1.0) / (max(lift, 1.0) + n - 1))
+            joined.append(term)
+        while rest := [term for term in itemset if term not in joined]:
+            best = {term: max(gains[min(term, other), max(term, other)] for other in joined) for term in rest}
+            term = max(rest, key=lambda term: best[term])
+            factor *= best[term] if best[term] < inf else 1.0
+            joined.append(term)
+        return factor
+
+    def filled(self, leaf: int, term: str) -> float:
+        """Records of a leaf expected to get a term of its term chunk only as they are empty otherwise."""
+        sources = self.sources[leaf]
+        if sources[term][1] >= 0:
+            return 0.0
+        empty = float(self.sizes[leaf])
+        for source in set(sources.values()):
+            if source[1] >= 0:
+                empty *= 1 - sum(count for _, count in self.bags[source]) / self.bases[source]
+        hidden = [other for other in sources if sources[other][1] < 0]
+        for other in hidden:
+            empty *= 1 - min(self.hidden[leaf, other] / self.sizes[leaf], 1)
+        return empty / len(hidden)
 
     def expected(self, itemset: Iterable[str]) -> float:
         """Expected records with all terms of an itemset, before it is held to the bounds."""
         terms = sorted(itemset, key=str.encode)
         holders = [leaf for leaf in self.leaves if all(term in self.sources[leaf] for term in terms)]
         if len(terms) == 1:
-            return sum(self.count(leaf, terms) for leaf in holders)
+            return sum(self.count(leaf, terms) + self.filled(leaf, terms[0]) for leaf in holders)
         lifts = {pair: self.lift(*pair) for pair in combinations(terms, 2)}
         return sum(self.in_leaf(leaf, terms, lifts) for leaf in holders)

@@ -50,6 +50,15 @@ def borrowing(function: Kernel) -> Kernel:
     return numba.njit(**_INNER, _nrt=False)(function)
 
 
+def embedded(function: Kernel) -> Kernel:
+    """The same for what is called from an inner loop with much in hand: there is no call.
+
+    One copies seven words for each array of a named tuple, 200 of them for a release laid out; without that, bounds of
+    itemsets took half the time and those of pairs a third. It takes no more compilation, unlike ``inlined``.
+    """
+    return numba.njit(**_INNER, _nrt=False, forceinline=True)(function)
+
+
 def inlined(function: Kernel) -> Kernel:
     """Paste a very small function into the kernels that call it from their inner loops."""
     return numba.njit(**_INNER, inline="always")(function)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from disassociation._kernels._jit import borrowing, buffer, kernel, view
+from disassociation._kernels._jit import buffer, embedded, kernel, view
 from disassociation._kernels.cells import merge, new_cells, open_joint, push_cell
 from disassociation._kernels.ground import ELSEWHERE, GROUND, TERM_CHUNK_ROW, count_part, meet, part_size
 from disassociation._kernels.leaf_search import shared_rows, span_beyond
@@ -29,7 +29,7 @@ class Asked(NamedTuple):
     firsts: NDArray[np.int64]  # scratch: the chunks that are looked at
 
 
-@borrowing
+@embedded
 def bounds_in_leaf(scene, asked, size, position):
     """Least and most of a leaf's records with the terms whose chunks, its own, are in `asked.firsts`."""
     records = scene.sizes[position]
@@ -49,7 +49,7 @@ def bounds_in_leaf(scene, asked, size, position):
     return max(least, 0), most
 
 
-@borrowing
+@embedded
 def take_part(scene, asked, cells, size, cell, start, first):
     """Let a cell have the terms it still misses from a shared chunk: only its bounds change yet."""
     joint, any_missing = cells.sizes[1] - 1, False
@@ -71,7 +71,7 @@ def take_part(scene, asked, cells, size, cell, start, first):
     cells.most[cell] = min(cells.most[cell], count)
 
 
-@borrowing
+@embedded
 def close_joint(ground, asked, cells, size):
     """Take all cells of the innermost open joint cluster together, chunk after chunk."""
     scene, place = ground.scene, cells.sizes[1] - 1
@@ -103,7 +103,7 @@ def close_joint(ground, asked, cells, size):
     cells.sizes[1] -= 1
 
 
-@borrowing
+@embedded
 def read_position(ground, asked, cells, size, position):
     """Take in what begins at a position: a leaf's own terms make a cell, shared ones open their joint cluster."""
     scene, has_own = ground.scene, False
@@ -125,7 +125,7 @@ def read_position(ground, asked, cells, size, position):
             cells.has[cell, slot] = asked.firsts[slot] != ELSEWHERE
 
 
-@borrowing
+@embedded
 def bounds_in_tree(ground, asked, cells, size, root):
     """Least and most under a joint cluster that is in no other one."""
     cells.sizes[0], cells.sizes[1] = 0, 0
@@ -152,7 +152,7 @@ def bounds_in_tree(ground, asked, cells, size, root):
     return least, most
 
 
-@borrowing
+@embedded
 def bounds_of(ground, asked, cells, size):
     """Least and most in all leaves."""
     spans, position = ground.scene.spans, np.int64(0)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from disassociation._kernels._jit import borrowing, helper
+from disassociation._kernels._jit import embedded, helper
 from disassociation._kernels.ground import ELSEWHERE
 
 
@@ -46,7 +46,7 @@ def new_cells(ground, terms):
     )
 
 
-@borrowing
+@embedded
 def open_joint(cells, size, joint, slot, first):
     """Note that leaves may have a term from a chunk of a joint cluster around the current position."""
     place = cells.sizes[1]
@@ -65,7 +65,7 @@ def open_joint(cells, size, joint, slot, first):
     cells.sources[place - 1, slot] = first
 
 
-@borrowing
+@embedded
 def push_cell(cells, low, records, least, most):
     """Add a cell that has no terms yet; returns its number."""
     cell = cells.sizes[0]
@@ -75,7 +75,7 @@ def push_cell(cells, low, records, least, most):
     return cell
 
 
-@borrowing
+@embedded
 def merge(cells, size, start):
     """Make one of the cells, from a place on, that have the same terms."""
     kept = start

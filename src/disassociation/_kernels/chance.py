@@ -9,7 +9,7 @@ import numpy as np
 
 from disassociation._kernels._jit import borrowing, inlined
 
-LEAF, CHUNK, ORDER = range(3)
+LEAF, CHUNK, ORDER, COUNT, SAMPLE = range(5)
 """What a stream is for."""
 
 

@@ -24,19 +24,25 @@ def share_of_both(one, other, lift):
 
 
 @borrowing
-def coupled(sources, one, other, lift, records):
+def coupled(sources, one, other, lift, records, again):
     """The share of a leaf's records with two terms from different sources, not both record chunks.
 
-    Two terms of a term chunk are taken to be on one record each, so that none counts twice. Elsewhere less trust is put
-    in the lift, which is that of term chunks.
+    Of two terms of a term chunk, each record with one is each with the other as often as the lift says; what `again`
+    makes of a term's count is no further chance to meet. Elsewhere less trust is put in the lift, which is that of term
+    chunks.
     """
     if sources[0] < 0 and sources[1] < 0:
-        return lift / ((lift + records - 1.0) * records)
+        tries = one * other * records / (1.0 + again * (records - 1.0)) ** 2
+        return min(one, other, tries * lift / (lift + records - 1.0))
     return share_of_both(one, other, np.sqrt(lift))
 
 
-@kernel(types.void(HOLDINGS, view(types.int64), view(types.float64, 2), types.int64, buffer(types.float64, 2)))
-def couple_pairs(holdings, sizes, lifts, shared_from, pairs):
+@kernel(
+    types.void(
+        HOLDINGS, view(types.int64), view(types.float64, 2), types.float64, types.int64, buffer(types.float64, 2)
+    )
+)
+def couple_pairs(holdings, sizes, lifts, again, shared_from, pairs):
     """Add to what independence expects of each two terms, one < other, what lifts and counts of term chunks change."""
     for leaf in range(holdings.offsets.shape[0] - 1):
         start, stop, records = holdings.offsets[leaf], holdings.offsets[leaf + 1], np.float64(sizes[leaf])
@@ -49,50 +55,95 @@ def couple_pairs(holdings, sizes, lifts, shared_from, pairs):
                 if first >= 0 and (first == second or (0 <= second < shared_from and first < shared_from)):
                     continue
                 share_of_other = min(holdings.counts[j] / records, 1.0)
-                both = coupled((first, second), share, share_of_other, lifts[one, other], records)
+                both = coupled((first, second), share, share_of_other, lifts[one, other], records, again)
                 by_chance = plain * (1.0 if second < 0 else holdings.counts[j]) / records
                 pairs[one, other] += both * records - by_chance
 
 
-@helper
-def tree_of(shares, firsts, lifts, records, shared_from):
-    """Join terms of a leaf one by one to the one that raises the chance to meet most.
+@borrowing
+def lift_of(lifts, size, one, other):
+    """The lift of two of an itemset's terms; `lifts` are of the first and each later one, of the second, and so on."""
+    low, high = min(one, other), max(one, other)
+    return lifts[low * size - low * (low + 1) // 2 + high - low - 1]
 
-    `lifts` are those of the first term and each later one, then of the second. Returns the product of what terms are
-    raised by, and the least share of records that any two have.
+
+@borrowing
+def one_more(lift, records):
+    """The chance that a record with a term is on the one record that its lift is to."""
+    return lift / (lift + records - 1.0)
+
+
+@helper
+def join_hidden(shares, firsts, lifts, records, again, is_in):
+    """Join an itemset's terms of the term chunk one by one, each time the one with the highest lift to one before.
+
+    All lifts to those before draw it to their record: odds are multiplied. Returns the product of what terms are raised
+    by, and the least share of records that any two have.
     """
     size = firsts.shape[0]
-    best, is_in = np.full(size, -1.0), np.zeros(size, np.bool_)
-    product, cap, at = 1.0, 1.0, 0
-    is_in[0] = True
-    for _ in range(size - 1):
+    strongest, together = np.zeros(size), np.ones(size)
+    product, cap, at, link = 1.0, 1.0, -1, np.zeros(size, np.int64)
+    while True:
+        after = -1
+        for slot in range(size):
+            if firsts[slot] >= 0 or is_in[slot]:
+                continue
+            if at >= 0:
+                lift = lift_of(lifts, size, at, slot)
+                cap = min(cap, coupled((-1, -1), shares[at], shares[slot], lift, records, again))
+                together[slot] *= max(lift, 1.0)
+                if lift > strongest[slot]:
+                    strongest[slot], link[slot] = lift, at
+            if after < 0 or strongest[slot] > strongest[after]:
+                after = slot
+        if after < 0:
+            return product, cap
+        if at >= 0:
+            one, lift = shares[link[after]], strongest[after]
+            product *= coupled((-1, -1), one, shares[after], lift, records, again) / (one * shares[after])
+            product *= one_more(together[after], records) / one_more(max(lift, 1.0), records)
+        at = after
+        is_in[at] = True
+
+
+@helper
+def join_others(shares, firsts, lifts, records, shared_from, is_in):
+    """Join the other terms one by one, each time by what raises the chance to meet most. Returns the same."""
+    size = firsts.shape[0]
+    best, product, cap = np.full(size, -1.0), 1.0, 1.0
+    fresh = is_in.copy()
+    if not is_in.any():
+        is_in[0] = fresh[0] = True
+    while not is_in.all():
+        at = -1
         for slot in range(size):
             if is_in[slot]:
                 continue
-            first, second = firsts[at], firsts[slot]
-            if first >= 0 and first == second:
-                gain = np.inf  # what they share is published, and counted already
-            elif 0 <= first < shared_from and 0 <= second < shared_from:
-                gain = 1.0
-            else:
-                low, high = min(at, slot), max(at, slot)
-                lift = lifts[low * size - low * (low + 1) // 2 + high - low - 1]
-                both = coupled((first, second), shares[at], shares[slot], lift, records)
-                cap = min(cap, both)
-                gain = both / (shares[at] * shares[slot])
-            best[slot] = max(best[slot], gain)
-        at = -1
-        for slot in range(size):
-            if not is_in[slot] and (at < 0 or best[slot] > best[at]):
+            for other in range(size):
+                if not fresh[other]:
+                    continue
+                first, second = firsts[other], firsts[slot]
+                if first == second:
+                    gain = np.inf  # what they share is published, and counted already
+                elif 0 <= first < shared_from and second < shared_from:
+                    gain = 1.0
+                else:
+                    lift = lift_of(lifts, size, other, slot)
+                    both = share_of_both(shares[other], shares[slot], np.sqrt(lift))
+                    cap = min(cap, both)
+                    gain = both / (shares[other] * shares[slot])
+                best[slot] = max(best[slot], gain)
+            if at < 0 or best[slot] > best[at]:
                 at = slot
-        is_in[at] = True
         if best[at] < np.inf:
             product *= best[at]
+        fresh[:] = False
+        is_in[at] = fresh[at] = True
     return product, cap
 
 
 @helper
-def coupled_in_span(ground, counts, lifts, itemset, size, position, end):
+def coupled_in_span(ground, counts, lifts, again, itemset, size, position, end):
     """What to multiply the independent expectation in a span by, and the most that may come of it."""
     scene = ground.scene
     records = np.float64(ground.before[end] - ground.before[position])
@@ -103,14 +154,18 @@ def coupled_in_span(ground, counts, lifts, itemset, size, position, end):
         shares[slot] = min(counts[entry] / base, 1.0)
         if itemset.firsts[slot] < 0:
             factor *= shares[slot] * base
-    product, cap = tree_of(shares, itemset.firsts[:size], lifts, records, shared_rows(scene))
-    return factor * product, cap * records
+    is_in, firsts = np.zeros(size, np.bool_), itemset.firsts[:size]
+    hidden, most_hidden = join_hidden(shares, firsts, lifts, records, again, is_in)
+    others, most = join_others(shares, firsts, lifts, records, shared_rows(scene), is_in)
+    return factor * hidden * others, min(most_hidden, most) * records
 
 
 @kernel(
-    buffer(types.float64)(GROUND, LAW, view(types.float64), view(types.float64, 2), view(types.int32, 2)),
+    buffer(types.float64)(
+        GROUND, LAW, view(types.float64), view(types.float64, 2), types.float64, view(types.int32, 2)
+    ),
 )
-def couple_itemsets(ground, law, counts, lifts, itemsets):
+def couple_itemsets(ground, law, counts, lifts, again, itemsets):
     """Expected records with each of many itemsets of the same size, two or more; lifts of their pairs in order."""
     spans, size = ground.scene.spans, itemsets.shape[1]
     expected = np.zeros(itemsets.shape[0], np.float64)
@@ -129,7 +184,7 @@ def couple_itemsets(ground, law, counts, lifts, itemsets):
                 end = min(end, spans.ends[at[slot]])
             plain = expected_in_span(ground, law, itemset, size, position, end)
             if plain > 0:
-                factor, most = coupled_in_span(ground, counts, lifts[number], itemset, size, position, end)
+                factor, most = coupled_in_span(ground, counts, lifts[number], again, itemset, size, position, end)
                 expected[number] += min(plain * factor, most)
             position = meet(spans, at, stops, size, end)
     return expected

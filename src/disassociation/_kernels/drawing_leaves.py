@@ -10,6 +10,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from disassociation._kernels._jit import borrowing, buffer, helper, kernel, view
+from disassociation._kernels.associating import AFFINITY, length_class, new_strewing, place_together
 from disassociation._kernels.chance import LEAF, ORDER, begin, below, draw_first, share
 from disassociation._kernels.covering import FACTORIALS, count_ways, ways_to_lay
 from disassociation._kernels.drawing import GIVEN
@@ -88,25 +89,44 @@ def cover_leaf(forest, layout, factorials, leaf, desk, size):
 
 
 @borrowing
-def strew_terms(forest, leaf, desk, size):
-    """Put each term of a leaf's term chunk on a record, all alike; and one on each record that is empty after that.
-
-    All that the model "independent" says of term chunks is here: another model is another function in its place.
-    """
-    n = forest.sizes[leaf]
-    start, stop = forest.term_offsets[leaf], forest.term_offsets[leaf + 1]
-    for place in range(start, stop):
-        record = below(desk.chance, n)
+def strew_alike(forest, leaf, desk, size):
+    """Put each term of a leaf's term chunk on a record, all alike: the model "independent"."""
+    for place in range(forest.term_offsets[leaf], forest.term_offsets[leaf + 1]):
+        record = below(desk.chance, forest.sizes[leaf])
         desk.what[size], desk.where[size] = -1 - forest.terms[place], record
         desk.lengths[record] += 1
         size += 1
-    if stop > start:
-        for record in range(n):
-            if desk.lengths[record] == 0:
-                term = forest.terms[start + below(desk.chance, stop - start)]
-                desk.what[size], desk.where[size] = -1 - term, record
-                desk.lengths[record] = 1
-                size += 1
+    return size
+
+
+@borrowing
+def strew_together(forest, leaf, affinity, copies, strewing, desk, size):
+    """Put each term of a leaf's term chunk on as many records as it has copies, with those it often meets."""
+    start, stop = forest.term_offsets[leaf], forest.term_offsets[leaf + 1]
+    power = affinity.powers[length_class(stop - start)] if stop > start else 1.0
+    place_together(
+        desk.chance, affinity, power, forest.terms[start:stop], copies[start:stop], forest.sizes[leaf], strewing
+    )
+    at = 0
+    for place in range(start, stop):
+        for _ in range(copies[place]):
+            desk.what[size], desk.where[size] = -1 - forest.terms[place], strewing.places[at]
+            desk.lengths[strewing.places[at]] += 1
+            size += 1
+            at += 1
+    return size
+
+
+@borrowing
+def fill_empty(forest, leaf, desk, size):
+    """Put a term of the leaf's term chunk on each record that is still empty."""
+    start, stop = forest.term_offsets[leaf], forest.term_offsets[leaf + 1]
+    for record in range(forest.sizes[leaf] if stop > start else 0):
+        if desk.lengths[record] == 0:
+            term = forest.terms[start + below(desk.chance, stop - start)]
+            desk.what[size], desk.where[size] = -1 - term, record
+            desk.lengths[record] = 1
+            size += 1
     return size
 
 
@@ -141,44 +161,60 @@ def write_records(rows, desk, size, given, start, world, record):
         sort_numbers(world.items[world.offsets[record + i] : here])
 
 
+@borrowing
+def copies_in(forest, leaf, copies):
+    """On how many records the terms of a leaf's term chunk are, each counted; one each if none are given."""
+    start, stop = forest.term_offsets[leaf], forest.term_offsets[leaf + 1]
+    if copies.shape[0] == 0:
+        return stop - start
+    total = np.int64(0)
+    for place in range(start, stop):
+        total += copies[place]
+    return total
+
+
 @helper
-def largest_leaf(forest, layout):
-    """Most records of any leaf; most rows and terms that may have to be put on the records of one."""
-    most, widest = 0, 0
+def largest_leaf(forest, layout, copies):
+    """Most records of any leaf; most terms of its term chunk, and on records; rows and terms to put on the records."""
+    most, length, strewn, widest = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for leaf in range(forest.term_offsets.shape[0] - 1):
-        n = forest.sizes[leaf]
-        wide = n + forest.term_offsets[leaf + 1] - forest.term_offsets[leaf]
+        n, here = forest.sizes[leaf], copies_in(forest, leaf, copies)
+        wide = n + here
         for chunk in range(layout.offsets[leaf], layout.offsets[leaf + 1]):
             wide += layout.subrecords[chunk]
-        most, widest = max(most, n), max(widest, wide)
-    return most, widest
+        length = max(length, forest.term_offsets[leaf + 1] - forest.term_offsets[leaf])
+        most, strewn, widest = max(most, n), max(strewn, here), max(widest, wide)
+    return most, length, strewn, widest
 
 
 @helper
-def room_for_terms(forest):
+def room_for_terms(forest, copies):
     """Most terms that all records together can have."""
     rows = forest.rows
-    leaves = forest.term_offsets.shape[0] - 1
-    room = forest.terms.shape[0]
+    room = np.int64(0)
     for row in range(rows.counts.shape[0]):
         room += rows.counts[row] * (rows.offsets[row + 1] - rows.offsets[row])
-    for leaf in range(leaves):
+    for leaf in range(forest.term_offsets.shape[0] - 1):
         if forest.term_offsets[leaf + 1] > forest.term_offsets[leaf]:
-            room += forest.sizes[leaf]
+            room += forest.sizes[leaf] + copies_in(forest, leaf, copies)
     return room
 
 
-@kernel(types.Tuple((WORLD, types.int64))(FOREST, LAYOUT, FACTORIALS, GIVEN, types.uint64))
-def fill_leaves(forest, layout, factorials, given, key):
-    """Draw all leaves; the records, leaf after leaf, and how many terms they have. Near-linear."""
+@kernel(types.Tuple((WORLD, types.int64))(FOREST, LAYOUT, FACTORIALS, GIVEN, AFFINITY, view(types.int32), types.uint64))
+def fill_leaves(forest, layout, factorials, given, affinity, copies, key):
+    """Draw all leaves; the records, leaf after leaf, and how many terms they have. Near-linear.
+
+    `copies` says on how many records each term of each term chunk is; if it is empty, affinity does not matter.
+    """
     leaves = forest.term_offsets.shape[0] - 1
     records = np.int64(0)
     for leaf in range(leaves):
         records += forest.sizes[leaf]
-    world = World(np.zeros(records + 1, np.int64), np.empty(room_for_terms(forest), np.int32))
-    most, widest = largest_leaf(forest, layout)
+    world = World(np.zeros(records + 1, np.int64), np.empty(room_for_terms(forest, copies), np.int32))
+    most, length, strewn, widest = largest_leaf(forest, layout, copies)
     order, lengths = np.empty(most, np.int64), np.empty(most, np.int64)
     chance, what, where = np.zeros(1, np.uint64), np.empty(widest, np.int64), np.empty(widest, np.int64)
+    strewing = new_strewing(length, strewn, most)
     record = 0
     for leaf in range(leaves):
         n, start = forest.sizes[leaf], layout.starts[leaf]
@@ -196,7 +232,11 @@ def fill_leaves(forest, layout, factorials, given, key):
             for chunk in range(layout.offsets[leaf], layout.offsets[leaf + 1]):
                 draw_first(chance, desk.order, layout.subrecords[chunk])
                 size = lay_rows(forest, layout, chunk, desk, size)
-        size = strew_terms(forest, leaf, desk, size)
+        if copies.shape[0] == 0:
+            size = strew_alike(forest, leaf, desk, size)
+        else:
+            size = strew_together(forest, leaf, affinity, copies, strewing, desk, size)
+        size = fill_empty(forest, leaf, desk, size)
         write_records(forest.rows, desk, size, given, start, world, record)
         record += n
     return world, world.offsets[records]

@@ -54,7 +54,7 @@ def mixed_share(ground, mixed, terms, firsts, size, first, position):
 
 
 @helper
-def empty_before_shared(ground):
+def empty_before_shared(ground, counts):
     """By position, the chance that a record of the leaf has nothing of its record chunks, nor of its term chunk.
 
     Also how many terms the term chunk has.
@@ -66,8 +66,8 @@ def empty_before_shared(ground):
         entry = scene.entries.offsets[leaf + 1] - 1
         while entry >= scene.entries.offsets[leaf] and scene.entries.firsts[entry] < 0:
             terms[position] += 1
+            chances[position] *= max(1 - counts[entry] / records, 0.0)
             entry -= 1
-        chances[position] = (1 - 1 / records) ** terms[position]
         first = scene.rows.cluster_offsets[leaf]
         while first < scene.rows.cluster_offsets[leaf + 1]:
             chances[position] *= 1 - ground.totals[first] / records
@@ -75,11 +75,14 @@ def empty_before_shared(ground):
     return chances, terms
 
 
-@helper
-def expected_fill(ground, mixed):
-    """By position, the records expected to get a given term of the term chunk only as they are empty otherwise."""
+@kernel(buffer(types.float64)(GROUND, MIXED_CHUNKS, view(types.float64)))
+def expected_fill(ground, mixed, counts):
+    """By position, the records expected to get a given term of the term chunk only as they are empty otherwise.
+
+    `counts` are records expected to hold the term otherwise, by entry.
+    """
     scene, spans = ground.scene, ground.scene.spans
-    chances, terms = empty_before_shared(ground)
+    chances, terms = empty_before_shared(ground, counts)
     for term in range(spans.offsets.shape[0] - 1):
         for span in range(spans.offsets[term], spans.offsets[term + 1]):
             first = spans.firsts[span]
@@ -172,4 +175,5 @@ def law_figures(ground, mixed, factorials, is_tight):
                     ratios[ratios_from[position] + one * sizes.shape[0] + other] = ratio
                     ratios[ratios_from[position] + other * sizes.shape[0] + one] = ratio
                     is_wanted[one] = is_wanted[other] = False
-    return expected_alone(ground, mixed, expected_fill(ground, mixed)), ratios_from, ratios
+    fill = expected_fill(ground, mixed, scene.entries.counts.astype(np.float64))
+    return expected_alone(ground, mixed, fill), ratios_from, ratios

@@ -10,15 +10,13 @@ from disassociation._kernels.scene import SCENE
 
 
 @borrowing
-def mean_count(absent, size, most, shape):
-    """Mean of a negative binomial between 1 and `most`, from the chance of 0 in a leaf of average size."""
-    failing = -np.expm1(np.log(absent) * size / shape)
-    weight, total, mean = 1.0, 0.0, 0.0
-    for count in range(1, most + 1):
-        weight *= failing * (shape + count - 1) / count
-        total += weight
-        mean += weight * count
-    return mean / total
+def mean_count(absent, records, mean_size, most, again):
+    """Records of a leaf with a term, given that one has it, from the chance that an average leaf has none.
+
+    Each of the others has it as likely as any record of leaves like this one, and `again` more.
+    """
+    share = -np.expm1(np.log(absent) / mean_size)
+    return min(1.0 + (records - 1.0) * (share + again), np.float64(most))
 
 
 @helper
@@ -40,12 +38,14 @@ def narrow_rates(leaves, is_in, block, strength, rates):
         low = high
 
 
-@kernel(buffer(types.float64)(SCENE, view(types.int64), types.int64, view(types.int64), types.float64, types.float64))
-def expected_counts(scene, sizes, most, blocks, strength, shape):
+@kernel(
+    buffer(types.float64)(SCENE, view(types.int64), types.int64, view(types.int64), view(types.float64), types.float64)
+)
+def expected_counts(scene, sizes, most, blocks, strengths, again):
     """For each entry, the records of its cluster expected to hold the term: published, but for term chunks.
 
     The chance that a leaf has the term in its term chunk is that of all leaves, then that of smaller and smaller blocks
-    of leaves, each as much as `strength` leaves of the one before. `sizes` are those of clusters.
+    of leaves, where the one before counts as much as `strengths` leaves. `sizes` are those of clusters.
     """
     spans, entries, leaves = scene.spans, scene.entries, scene.leaf_at.shape[0]
     mean_size = scene.sizes.sum() / leaves
@@ -67,11 +67,10 @@ def expected_counts(scene, sizes, most, blocks, strength, shape):
         keys.sort()
         owners = keys & 0xFFFFFFFF
         rates = np.full(size, present / (leaves - size + present + 1))
-        for block in blocks:
-            narrow_rates(keys >> 32, owners > 0, block, strength, rates)
+        for level in range(blocks.shape[0]):
+            narrow_rates(keys >> 32, owners > 0, blocks[level], strengths[level], rates)
         for i in range(size):
             if owners[i] > 0:
                 records = sizes[keys[i] >> 32]
-                highest = min(most, records)
-                counts[owners[i] - 1] = mean_count(1.0 - rates[i], records / mean_size, highest, shape)
+                counts[owners[i] - 1] = mean_count(1.0 - rates[i], records, mean_size, min(most, records), again)
     return counts

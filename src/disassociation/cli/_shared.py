@@ -6,14 +6,16 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disassociation.errors import InputError
+from disassociation.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from disassociation.records import Transactions
+    from disassociation.release import Release
 
 _FORMATS = "auto, fimi, basket, long, list, spmf, quest or json"
 
@@ -24,6 +26,11 @@ Separator = Annotated[
 Encoding = Annotated[str, typer.Option(help="Encoding of text files.")]
 TransactionColumn = Annotated[str | None, typer.Option(help="Long format: the column that names the record.")]
 ItemColumn = Annotated[str | None, typer.Option(help="Long format: the column of terms. List format: the list column.")]
+Model = Annotated[str, typer.Option(help="What to assume for expected numbers: empirical-bayes or independent.")]
+Fit = Annotated[
+    Path | None,
+    typer.Option("--fit", metavar="FILE", help="Take what empirical-bayes learned from FILE, or keep it there."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
 
@@ -48,6 +55,22 @@ def read_records(
     if data.empty_records:
         say(f"{data.empty_records:,} empty records left out")
     return data
+
+
+def open_fitted(path: Path, model: str, fit: Path | None) -> Release:
+    """Open a release; with a file for what the model learns from it, learn now, or take it from there."""
+    from disassociation.release_reader import open_release
+    from disassociation.support import EMPIRICAL_BAYES, require_model
+
+    require_model(model)
+    if fit is not None and model != EMPIRICAL_BAYES:
+        raise ParameterError(f"--fit is for the model {EMPIRICAL_BAYES}; leave it out, or choose that model")
+    release = open_release(path)
+    if fit is not None:
+        from disassociation import estimator
+
+        estimator.fit(release, fit)
+    return release
 
 
 def sensitive_terms(path: str | None) -> frozenset[str]:

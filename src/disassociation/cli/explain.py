@@ -43,9 +43,7 @@ def tell_why(
     encoding: shared.Encoding = "utf-8",
     transaction_column: shared.TransactionColumn = None,
     item_column: shared.ItemColumn = None,
-    model: Annotated[
-        str, typer.Option(help="What to assume for the expected number: independent or empirical-bayes.")
-    ] = "independent",
+    model: shared.Model = "empirical-bayes",
     show_values: Annotated[bool, typer.Option("--show-values", help="Name the terms that keep a pair apart.")] = False,
     json: shared.Json = False,
 ) -> None:

@@ -36,21 +36,19 @@ def list_itemsets(
     ] = None,
     max_length: Annotated[int | None, typer.Option(metavar="N", help="Only itemsets of up to so many terms.")] = None,
     by: Annotated[str, typer.Option(help="What decides: expected, or lower for what is certain.")] = "expected",
-    model: Annotated[
-        str, typer.Option(help="What to assume for expected numbers: independent or empirical-bayes.")
-    ] = "independent",
+    model: shared.Model = "empirical-bayes",
+    fit: shared.Fit = None,
     json: shared.Json = False,
 ) -> None:
     """List frequent itemsets: how many records hold each at least, expected, and at most in any possible original."""
     from disassociation.release_itemsets import check_options, itemsets_of
-    from disassociation.release_reader import open_release
 
     if top is None and min_support is None and min_count is None:
         top = _TOP
     options: dict[str, Any] = {"top": top, "min_support": min_support, "min_count": min_count, "max_length": max_length}
     check_options(**options, by=by, model=model)
     with shared.progress() as step:
-        opened = open_release(release)
+        opened = shared.open_fitted(release, model, fit)
         step("mine")
         found = itemsets_of(opened, **options, by=by, model=model)
     if json:

@@ -37,7 +37,8 @@ def draw(
     random_state: Annotated[
         int, typer.Option(help="Another number draws another data set; of several, they count from here.")
     ] = 0,
-    model: Annotated[str, typer.Option(help="The law to draw by: independent.")] = "independent",
+    model: Annotated[str, typer.Option(help="The law to draw by: independent or empirical-bayes.")] = "independent",
+    fit: shared.Fit = None,
     format: Annotated[str, typer.Option("--format", help="Format to write.", show_default="by name")] = "auto",  # noqa: A002
     sep: shared.Separator = None,
     overwrite: shared.Overwrite = False,
@@ -49,7 +50,6 @@ def draw(
     what --random-state, counted up by i - 1, gives alone.
     """
     from disassociation.reconstruct import Originals, check_draw
-    from disassociation.release_reader import open_release
 
     if number < 1:
         raise ParameterError(f"-n must be at least 1, not {number}")
@@ -60,7 +60,7 @@ def draw(
     drawn: list[dict[str, object]] = []
     with shared.progress() as step:
         step("reading")
-        originals = Originals.of(open_release(release), model)
+        originals = Originals.of(shared.open_fitted(release, model, fit), model)
         with _together(targets, overwrite=overwrite) as drafts:
             for i, (target, draft) in enumerate(zip(targets, drafts, strict=True)):
                 step(f"drawing {i + 1} of {number}")

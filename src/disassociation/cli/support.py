@@ -20,18 +20,15 @@ def register(app: typer.Typer) -> None:
 def count_holders(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release directory.")],
     terms: Annotated[list[str], typer.Argument(metavar="TERM...", help="The terms, each exactly as published.")],
-    model: Annotated[
-        str, typer.Option(help="What to assume for the expected number: independent or empirical-bayes.")
-    ] = "independent",
+    model: shared.Model = "empirical-bayes",
+    fit: shared.Fit = None,
     json: shared.Json = False,
 ) -> None:
     """How many records hold all the terms: at least, expected, and at most in any possible original."""
-    from disassociation.release_reader import open_release
-    from disassociation.support import codes_of, require_model, support_of
+    from disassociation.support import codes_of, support_of
 
-    require_model(model)
     with shared.progress() as step:
-        opened = open_release(release)
+        opened = shared.open_fitted(release, model, fit)
         step("count")
         found = support_of(opened, terms, model)
         unknown = sum(int(codes_of(opened, [term])[0] < 0) for term in set(terms))

@@ -21,7 +21,7 @@ from disassociation.evaluation import evaluate
 from disassociation.itemsets import CodedItemsets, Wanted, mine_records
 from disassociation.metrics import Counted, coded, top_deviation
 from disassociation.release_itemsets import mine_release
-from disassociation.support import EMPIRICAL_BAYES
+from disassociation.support import MODELS
 
 TOP = 1_000
 HEAD = ("data", "estimate", "tKd", "tKd, pairs", *(f"re {first}-{stop}" for first, stop in metrics.WINDOWS))
@@ -54,17 +54,18 @@ def line(name: str, estimate: str, *figures: float | None) -> str:
 
 
 def rows(name: str, data: da.Transactions, reconstructions: int) -> Iterator[str]:
-    """One data set: each model, and the mean of reconstructions under the independent law."""
+    """One data set: each model, what it expects, and the mean of reconstructions drawn by it."""
     release = da.disassociate(data, k=5, m=2)
-    release.support(release.vocabulary[:2].to_pylist(), model=EMPIRICAL_BAYES)  # what is compiled is loaded
+    release.support(release.vocabulary[:2].to_pylist())  # what is compiled is loaded
     start = time.perf_counter()
-    found = evaluate(data, release, reconstructions=reconstructions, top=TOP)
-    for each in found.expected:
-        yield line(name, each.model, each.tkd, deviation_of_pairs(data, release, each.model), *each.re)
-    if found.averaged:
-        most = found.averaged[-1]
-        means = [spread and spread.mean for spread in most.re]
-        yield line(name, f"mean of {most.reconstructions} reconstructions", most.tkd.mean, None, *means)
+    for model in MODELS:
+        found = evaluate(data, release, reconstructions=reconstructions, model=model, top=TOP)
+        (each,) = (each for each in found.expected if each.model == model)
+        yield line(name, f"{model}, expected", each.tkd, deviation_of_pairs(data, release, model), *each.re)
+        if found.averaged:
+            most = found.averaged[-1]
+            means = [spread and spread.mean for spread in most.re]
+            yield line(name, f"{model}, mean of {most.reconstructions} drawn", most.tkd.mean, None, *means)
     print(f"{name}: {time.perf_counter() - start:.1f} s")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 import disassociation as da
 from disassociation._kernels.associating import draw_copies, length_class, ratios_of
 from disassociation.association import find_association
-from disassociation.estimator import fit
+from disassociation.estimator import EDGES, fit
 from disassociation.metrics import coded
 from disassociation.reconstruct import Originals
 from disassociation.support import EMPIRICAL_BAYES, INDEPENDENT, expected_of, expected_of_pairs
@@ -87,6 +88,32 @@ def test_classes_of_lengths() -> None:
     lengths = np.arange(1, 600)
     classes = [length_class.py_func(length) for length in lengths.tolist()]  # type: ignore[attr-defined]
     assert classes == np.ceil(np.log2(lengths)).astype(int).tolist()
+
+
+def test_classes_of_chance(release: da.Release) -> None:
+    """The class of two terms, which the kernel finds without a search, is that of how often they meet by chance."""
+    levels = find_association(fit(release)).affinity.levels
+    weights = np.bincount(release.forest.terms, minlength=len(levels)) / release.leaves**0.5
+    one, other = np.triu_indices(len(levels), 1)
+    found = np.clip(np.ceil(levels[one] + levels[other]), 0, len(EDGES)).astype(int)
+    assert np.mean(found != np.searchsorted(EDGES, weights[one] * weights[other])) < 1e-4  # but for rounding
+    assert len(np.unique(found)) > 5
+
+
+def test_pulls_may_be_of_any_strength(release: da.Release) -> None:
+    """Where a record draws a term beyond all measure, the next copy is on another record yet."""
+    found, copies = find_association(fit(release)), []
+    for strength in (0.0, 1000.0, -1000.0, 1e6):
+        common = np.full_like(found.affinity.common, strength)
+        affinity = found.affinity._replace(logs=np.full_like(found.affinity.logs, strength), common=common)
+        affinity = affinity._replace(powers=np.ones_like(affinity.powers))
+        drawn = replace(Originals.of(release, EMPIRICAL_BAYES), association=replace(found, affinity=affinity))
+        bounds, codes = drawn.leaf_by_leaf(1)
+        begins = np.zeros(len(codes), np.bool_)
+        begins[bounds[:-1]] = True
+        assert (begins[1:] | (np.diff(codes) > 0)).all()  # no record has a term twice
+        copies.append(len(codes))
+    assert max(copies) < 1.1 * min(copies)  # they differ only in what fills records that are empty
 
 
 def test_lifts_are_weakened_where_there_are_many_terms(release: da.Release) -> None:

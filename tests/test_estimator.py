@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 import disassociation as da
-from disassociation import estimator
+from disassociation import estimator, support
 from disassociation.errors import GuaranteeError
 from disassociation.estimator import Estimator, fit, fit_release
 from disassociation.release import Release
-from disassociation.support import EMPIRICAL_BAYES, bounds_of, expected_of, expected_of_pairs
+from disassociation.support import EMPIRICAL_BAYES, INDEPENDENT, bounds_of, expected_of, expected_of_pairs
 from naive.estimator import EDGES, GRID, Estimate
 from naive.forest import leaves
 from strategies import Published, releases, zipf_bag
@@ -136,6 +136,8 @@ def test_any_release_has_expectations(published: Published) -> None:
         lower, upper = bounds_of(release, offsets, codes)
         found = ours.expected(offsets, codes)
         assert ((lower <= found) & (found <= upper)).all()
+        if size > 1:
+            check_both_ways(release, codes.reshape(-1, size))
     pairs = ours.expected_pairs(all_terms(release))
     assert np.isfinite(pairs).all()
     assert (pairs >= 0).all()
@@ -169,6 +171,44 @@ def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = fit(release).expected(offsets, codes)
     monkeypatch.setattr(estimator, "BATCH", 100)
     assert np.allclose(fit(release).expected(offsets, codes), whole, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_together_is_one_by_one(seed: int) -> None:
+    """Leaf by leaf or itemset by itemset, with shared chunks and without, the same; for large leaves, too."""
+    options = {"max_cluster_size": 100} if seed > 5 else {}
+    release = release_of(seed, 250, k=2 + seed % 3, density=0.3 + 0.2 * (seed % 4), **options)
+    assert not release._ground.scene.is_mixed.any()
+    assert seed < 6 or release._ground.sizes.max() >= 64
+    for length in (2, 3, 4, 5):
+        itemsets = np.random.default_rng(seed).permutation(batch(release, length)[1].reshape(-1, length))[:500]
+        check_both_ways(release, itemsets)
+
+
+def check_both_ways(release: Release, itemsets: NDArray[np.int32]) -> None:
+    """What is expected of itemsets of one size comes out the same, whatever is faster; independence is that of 2.5."""
+    found = []
+    for walk in (0, 1 << 40):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(support, "_WALK", walk)
+            found.append(fit(release)._coupled(itemsets))
+    assert np.allclose(found[0], found[1], rtol=1e-9, atol=1e-12)
+    offsets = itemsets.shape[1] * np.arange(len(itemsets) + 1)
+    plain = expected_of(release, offsets, itemsets.ravel(), INDEPENDENT)
+    assert np.allclose(found[0][1], plain, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_sure_to_be_less_stays_less(seed: int) -> None:
+    """Bounds need not be known of what is not wanted; what is wanted is as exact as ever."""
+    release = release_of(seed, 200, density=0.5 + 0.2 * seed)
+    for size in (1, 2, 3):
+        offsets, codes = batch(release, size)
+        whole = fit(release).expected(offsets, codes)
+        for least in np.quantile(whole, [0.1, 0.5, 0.9]):
+            found = fit(release).expected(offsets, codes, least)
+            assert np.array_equal(found[whole >= least], whole[whole >= least])
+            assert (found[whole < least] < least).all()
 
 
 def same(one: Estimator, other: Estimator) -> bool:

@@ -11,6 +11,7 @@ import disassociation as da
 from disassociation import evaluation
 from disassociation.errors import ParameterError
 from disassociation.evaluation import Spread
+from disassociation.support import MODELS
 from naive import metrics as naive
 from naive.itemsets import Itemset, supports
 from strategies import zipf_bag
@@ -99,6 +100,22 @@ def test_the_same_again_and_other_numbers() -> None:
     assert (one.in_chunks, one.expected, one.tlost) == (other.in_chunks, other.expected, other.tlost)
 
 
+def test_the_law_of_draws() -> None:
+    """Another law draws other worlds, and nothing else changes; a law there is not is refused."""
+    release = release_of()
+    one, other = (da.evaluate(RECORDS, release, reconstructions=3, model=model, top=20) for model in MODELS)
+    assert (one.model, other.model) == MODELS
+    assert one.averaged != other.averaged
+    assert (one.in_chunks, one.expected, one.tlost) == (other.in_chunks, other.expected, other.tlost)
+    assert other.to_dict()["model"] == "empirical-bayes"
+    worlds = [[frozenset(record) for record in release.reconstruct(number, "empirical-bayes")] for number in range(3)]
+    mean = naive.average(worlds)
+    assert other.averaged[-1].reconstructions == 3
+    assert other.averaged[-1].tkd.mean == naive.deviation(supports(RECORDS), mean, 20)
+    with pytest.raises(ParameterError, match="unknown model"):
+        da.evaluate(RECORDS, release, model="paper")
+
+
 def test_nothing_is_lost_where_everything_is_in_one_chunk() -> None:
     """A release that is its original."""
     records = [["a", "b"]] * 6
@@ -138,7 +155,8 @@ def test_the_table() -> None:
     lines = repr(found).splitlines()
     assert lines[0].startswith("90 records of 7 terms, k = 3, m = 2; tKd of ")
     assert lines[1].split() == ["supports", "tKd", *(w for a, b in found.windows for w in ("re", f"{a}-{b}"))]
-    names = ["in chunks (a)", *(f"expected, {each.model}" for each in found.expected), "1 reconstruction", "mean of 2"]
+    drawn = ["1 reconstruction, independent", "mean of 2, independent"]
+    names = ["in chunks (a)", *(f"expected, {each.model}" for each in found.expected), *drawn]
     assert [line.partition("  ")[0] for line in lines[2:-2]] == names
     assert lines[2].split()[-5:] == [f"{found.in_chunks.re[0]:.3f}", "-", "-", "-", "-"]
     assert "±" in lines[-4]

@@ -88,6 +88,7 @@ def compare(release: da.Release, model: str) -> int:
     means, errors = drawn.mean(axis=0), drawn.std(axis=0, ddof=1) / DRAWS**0.5
     # Of a rare itemset the draws that hold it are too few to tell the deviation from.
     errors = np.where(expected * DRAWS < RARE, np.maximum(errors, np.sqrt(expected.clip(0) / DRAWS)), errors)
+    errors = np.maximum(errors, 2 / DRAWS)  # nor of one that is nearly always the same
     off = np.abs(means - expected) / errors.clip(1e-9)
     is_exact = np.abs(means - expected) < 1e-6
     off[is_exact] = 0.0

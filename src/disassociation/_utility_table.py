@@ -32,6 +32,7 @@ def _columns(utility: Utility) -> list[str]:
     ]
     for each in utility.averaged:
         name = "1 reconstruction" if each.reconstructions == 1 else f"mean of {each.reconstructions}"
+        name += f", {utility.model}"
         rows.append([name, *map(_spread, (each.tkd, *each.re))])
     widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
     return [

@@ -84,7 +84,10 @@ def _affinity(estimator: Estimator) -> Affinity:
     known = np.flatnonzero(totals)
     means = np.interp(np.arange(len(totals)), known, means[known]) if len(known) else np.full(len(totals), 0.5)
     common = np.log(means * (estimator.records - 1.0) / (1.0 - means))
-    return Affinity(ranks, np.log(lifts), weights, EDGES, common, np.ones(1))
+    # Edges are evenly spaced in logarithms, so the class of a chance is found without a search.
+    edges = np.log(EDGES)
+    levels = (np.log(np.maximum(weights, 1e-300)) - edges[0] / 2) * ((len(edges) - 1) / (edges[-1] - edges[0]))
+    return Affinity(ranks, np.log(lifts), levels, common, np.ones(1))
 
 
 def _sample(lengths: Ids) -> tuple[int, Ids]:

@@ -72,18 +72,21 @@ class Estimator:
 
         release, codes = self.release, np.ascontiguousarray(codes, np.int32)
         pairs = expected_of_pairs(release, codes, INDEPENDENT)
-        holdings = gather_holdings(release._ground.scene, self.counts, codes)
+        order = np.argsort(-self.alone[codes], kind="stable")  # what is asked for most stays in the processor's cache
+        holdings = gather_holdings(release._ground.scene, self.counts, codes[order])
         met, chance = _meetings(holdings, release.forest.sizes, len(codes))
         above = np.triu_indices(len(codes), 1)
         met[above] = self._lifts(met[above], chance[above])
-        couple_pairs(holdings, release.forest.sizes, met, AGAIN, _shared_from(release), pairs)
-        pairs = np.triu(pairs, 1)
-        pairs += pairs.T
+        more = np.zeros_like(pairs)
+        couple_pairs(holdings, release.forest.sizes, met, AGAIN, _shared_from(release), more)
+        more += more.T
+        places = np.argsort(order)
+        pairs += more[np.ix_(places, places)]
         np.fill_diagonal(pairs, self.alone[codes])
         return np.maximum(pairs, 0.0)
 
-    def expected(self, offsets: Offsets, codes: Terms) -> NDArray[np.float64]:
-        """The records expected to hold each of many itemsets, within their bounds.
+    def expected(self, offsets: Offsets, codes: Terms, least: float = 0.0) -> NDArray[np.float64]:
+        """The records expected to hold each of many itemsets, within their bounds, if they may be `least` or more.
 
         Takes time in proportion to the leaves that have either term of a pair, for each pair in an itemset.
 
@@ -94,42 +97,58 @@ class Estimator:
             >>> estimator.expected(np.array([0, 1, 3]), np.array([0, 0, 1], np.int32)).tolist()
             [6.0, 4.0]
         """
-        from disassociation.support import INDEPENDENT, bounds_of, expected_of
+        from disassociation.support import bounds_of, checked, some_of
 
-        offsets, codes = np.ascontiguousarray(offsets, np.int64), np.ascontiguousarray(codes, np.int32)
-        # All there is to say of the empty itemset, and of terms that the release does not have.
-        expected = expected_of(self.release, offsets, codes, INDEPENDENT)
+        offsets, codes = checked(self.release, offsets, codes)
         sizes, firsts = np.diff(offsets), np.append(codes, np.int32(-1))[offsets[:-1]]
+        expected = np.where(sizes == 0, float(self.release.records), 0.0)  # nothing of terms that it does not have
         single = np.flatnonzero((firsts >= 0) & (sizes == 1))
         expected[single] = self.alone[firsts[single]]
+        most = expected.copy()
         for size in np.unique(sizes[sizes > 1]).tolist():
             chosen = np.flatnonzero((firsts >= 0) & (sizes == size))
             step = max(1, BATCH // size**2)
             for some in np.split(chosen, range(step, len(chosen), step)):
-                expected[some] = self._coupled(codes[offsets[some, None] + np.arange(size)])
-        return np.clip(expected, *bounds_of(self.release, offsets, codes))
+                expected[some], plain = self._coupled(codes[offsets[some, None] + np.arange(size)])
+                # Independence is within the bounds, so nothing is raised beyond it. Bounds take the longest of all.
+                most[some] = np.maximum(expected[some], plain)
+        may_be = most >= least
+        expected[may_be] = np.clip(expected[may_be], *bounds_of(self.release, *some_of(offsets, codes, may_be)))
+        return expected
 
     def _coupled(self, itemsets: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Expected supports of itemsets of the same size, a row each, two terms or more."""
+        """Expected supports of itemsets of the same size, a row each, two terms or more; and by independence."""
         from disassociation._kernels.coupling import couple_itemsets
+        from disassociation.support import is_worth_a_walk
+
+        release, expected = self.release, np.empty((2, len(itemsets)))
+        numbers, lifts = self._lifts_within(itemsets)
+        if not is_worth_a_walk(release, itemsets):
+            expected[:] = couple_itemsets(release._ground, release._law, self.counts, lifts[numbers], AGAIN, itemsets)
+            return expected
+        from disassociation._kernels.level_coupling import couple_level
+
+        order = np.lexsort(itemsets.T[::-1])
+        parts = np.ascontiguousarray(itemsets[order]), np.ascontiguousarray(numbers[order])
+        expected[:, order] = couple_level(release._ground, release._law, self.counts, *parts, lifts, AGAIN)
+        return expected
+
+    def _lifts_within(self, itemsets: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """For the pairs of each itemset, in order, their numbers among all pairs, and the lifts of these."""
         from disassociation._kernels.pair_meetings import list_postings, meet_pairs
         from disassociation._kernels.presence import gather_holdings
 
-        release, scene = self.release, self.release._ground.scene
+        release = self.release
         terms, ranks = np.unique(itemsets, return_inverse=True)
         ranks = ranks.reshape(itemsets.shape)
         one, other = (ranks[:, places] for places in np.triu_indices(itemsets.shape[1], 1))
-        keys, places = np.unique(one * len(terms) + other, return_inverse=True)
+        keys, numbers = np.unique(one * len(terms) + other, return_inverse=True)
         pairs = np.stack(np.divmod(keys, len(terms)), axis=1)
-        holdings = gather_holdings(scene, self.counts, terms)
+        holdings = gather_holdings(release._ground.scene, self.counts, terms)
         postings = list_postings(holdings, release.forest.sizes, NEIGHBOURS, len(terms))
         met, chance = np.empty(len(pairs)), np.empty(len(pairs))
         meet_pairs(postings, NEIGHBOURS, pairs, met, chance)
-        lifts = self._lifts(met, chance)[places].reshape(one.shape)
-        expected: NDArray[np.float64] = couple_itemsets(
-            release._ground, release._law, self.counts, lifts, AGAIN, itemsets
-        )
-        return expected
+        return numbers.reshape(one.shape).astype(np.int32), self._lifts(met, chance)
 
     def _lifts(self, met: NDArray[np.float64], chance: NDArray[np.float64]) -> NDArray[np.float64]:
         """How much likelier than by chance the terms of each pair are on one record, from how often they meet."""
@@ -185,7 +204,7 @@ def fit_release(release: Release, learned: Learned | None = None) -> Estimator:
     by_leaf[scene.leaf_at] = fill
     alone = release._ground.least.astype(np.float64)
     more = counts[is_hidden] - 1 + np.repeat(by_leaf, np.diff(release.forest.term_offsets))
-    np.add.at(alone, scene.entries.terms[is_hidden], more)
+    alone += np.bincount(scene.entries.terms[is_hidden], more, len(alone))
     records = max(release.records / release.leaves, 2.0)
     learned = learned or _learn(release, counts, records)
     for array in (counts, alone, *learned):
@@ -200,10 +219,12 @@ def _learn(release: Release, counts: NDArray[np.float64], records: float) -> Lea
     scene = release._ground.scene
     hidden = scene.entries.terms[scene.entries.firsts < 0]
     frequent = np.bincount(hidden, minlength=len(release.vocabulary))
-    fitted = np.sort(np.argsort(-frequent, kind="stable")[:FITTED_TERMS]).astype(np.int32)
+    fitted = np.argsort(-frequent, kind="stable")[:FITTED_TERMS].astype(np.int32)
+    order = np.argsort(fitted)
     met, chance = _meetings(gather_holdings(scene, counts, fitted), release.forest.sizes, len(fitted))
+    met, chance = ((each + each.T)[np.ix_(order, order)] for each in (met, chance))
+    fitted, above = fitted[order], np.triu_indices(len(fitted), 1)
     weights = _prior(met, chance, records)
-    above = np.triu_indices(len(fitted), 1)
     lifts = np.ones(met.shape, np.float32)
     lifts[above] = _infer(met[above], chance[above], weights, records)
     lifts.T[above] = lifts[above]

@@ -100,6 +100,7 @@ class Utility:
     top: int  # itemsets that were asked for
     itemsets: int  # itemsets of the records that there are, up to so many
     random_state: int
+    model: str  # that reconstructions are drawn by
     in_chunks: Figures  # tKd-a and re-a: what is certain, in record and shared chunks
     expected: tuple[Expected, ...]  # of expected supports by each model there is, which need no reconstruction
     averaged: tuple[Averaged, ...]  # over 1, 2, 5, 10 reconstructions
@@ -122,6 +123,7 @@ class Utility:
             "top": self.top,
             "itemsets": self.itemsets,
             "random_state": self.random_state,
+            "model": self.model,
             "tkd_a": self.in_chunks.tkd,
             "re_a": _by_window(self.in_chunks.re),
             "expected": {each.model: {"tkd": each.tkd, "re": _by_window(each.re)} for each in self.expected},
@@ -156,6 +158,7 @@ def evaluate(
     hierarchy: Hierarchy | str | PathLike[str] | None = None,
     reconstructions: int = 10,
     random_state: int = 0,
+    model: str = INDEPENDENT,
     top: int = 1000,
     progress: Progress | None = None,
 ) -> Utility:
@@ -168,6 +171,8 @@ def evaluate(
         reconstructions: Draw so many possible originals, 0 for none. tKd and re are given for supports averaged over 1,
             2, 5, 10 and all of them, as often as they can be divided into so many, with the spread between.
         random_state: The first of the numbers that they are drawn with.
+        model: The law that they are drawn by, independent as in the paper or empirical-bayes. Expected supports are
+            compared for both.
         top: How many itemsets tKd compares.
         progress: Is told what is being done.
 
@@ -182,13 +187,14 @@ def evaluate(
         >>> found.expected[0].model, found.expected[0].tkd < found.in_chunks.tkd
         ('independent', True)
     """
-    check_options(reconstructions, random_state, top)
+    check_options(reconstructions, random_state, top, model)
     data = read(original)
     opened = release if isinstance(release, Release) else open_release(Path(release))
     _check_pair(data, opened)
     tree = hierarchy if isinstance(hierarchy, Hierarchy) or hierarchy is None else read_hierarchy(hierarchy)
     lines = None if tree is None else tree.lines_of(data.vocabulary)
-    return _compare(data, opened, lines, _Draws(reconstructions, random_state, progress or (lambda _step: None)), top)
+    draws = _Draws(reconstructions, random_state, model, progress or (lambda _step: None))
+    return _compare(data, opened, lines, draws, top)
 
 
 class _Draws(NamedTuple):
@@ -196,6 +202,7 @@ class _Draws(NamedTuple):
 
     total: int
     first: int  # the number that the first one is drawn with
+    model: str
     tell: Progress
 
 
@@ -219,6 +226,7 @@ def _compare(data: Transactions, release: Release, lines: Lines | None, draws: _
         top=top,
         itemsets=len(truth.best.counts),
         random_state=draws.first,
+        model=draws.model,
         in_chunks=truth.figures(certain, metrics.window_supports(chunks, truth.windows)),
         expected=expected,
         averaged=averaged,
@@ -228,11 +236,11 @@ def _compare(data: Transactions, release: Release, lines: Lines | None, draws: _
     )
 
 
-def check_options(reconstructions: int, random_state: int, top: int) -> None:
+def check_options(reconstructions: int, random_state: int, top: int, model: str) -> None:
     """Refuse what cannot be, before anything is read."""
     require_whole("reconstructions", reconstructions, 0, _MOST_RECONSTRUCTIONS)
     require_whole("top", top, 1, _MOST_ITEMSETS)
-    check_draw(random_state, INDEPENDENT)
+    check_draw(random_state, model)
 
 
 def _check_pair(data: Transactions, release: Release) -> None:
@@ -280,7 +288,7 @@ class _Truth:
         """Figures over reconstructions, of which only one is held at a time."""
         if draws.total == 0:
             return (), None
-        originals, terms = Originals.of(release), len(release.vocabulary)
+        originals, terms = Originals.of(release, draws.model), len(release.vocabulary)
         drawn, multilevel = [], []
         for done, number in enumerate(range(draws.first, draws.first + draws.total), 1):
             draws.tell(f"reconstruction {done:,} of {draws.total:,}")

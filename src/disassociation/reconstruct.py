@@ -52,7 +52,7 @@ class Originals:
     def draw(self, random_state: int = 0) -> Transactions:
         """A possible original, its records in random order; the same for the same number, on every machine.
 
-        Near-linear: 0.3 s for a million records with ten terms each.
+        Near-linear: 0.3 s for a million records with ten terms each, by empirical Bayes 0.8 s.
         """
         from disassociation._kernels.drawing_leaves import reorder_records, shuffle_records
 

@@ -18,6 +18,7 @@ from disassociation.errors import ParameterError
 from disassociation.itemsets import CodedItemsets, Itemsets, Wanted, mine_records, named, wanted_itemsets
 from disassociation.support import (
     DEFAULT_MODEL,
+    EMPIRICAL_BAYES,
     INDEPENDENT,
     bounds_of,
     bounds_of_pairs,
@@ -193,6 +194,9 @@ class _Levels:
         return bounds_of(self.release, *_listed(codes))[0].astype(np.float64)
 
     def _expected(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        if self.expects == EMPIRICAL_BAYES:  # which looks up bounds of those only that may have what it takes
+            least = self.least - 10.0**-_DIGITS
+            return _rounded(self.release._estimator.expected(*_listed(codes), least))
         return _rounded(expected_of(self.release, *_listed(codes), self.expects))
 
 

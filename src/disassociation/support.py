@@ -106,7 +106,7 @@ def bounds_of(release: Release, offsets: Offsets, codes: Terms) -> tuple[Ids, Id
     """
     from disassociation._kernels.bounds import support_bounds
 
-    bounds: tuple[Ids, Ids] = support_bounds(release._ground, *_checked(release, offsets, codes))
+    bounds: tuple[Ids, Ids] = support_bounds(release._ground, *checked(release, offsets, codes))
     return bounds
 
 
@@ -137,7 +137,7 @@ def expected_of(release: Release, offsets: Offsets, codes: Terms, model: str = D
         GuaranteeError: The release has no possible original, or G2 does not hold of it.
     """
     require_model(model)
-    offsets, codes = _checked(release, offsets, codes)
+    offsets, codes = checked(release, offsets, codes)
     if model == EMPIRICAL_BAYES:
         return release._estimator.expected(offsets, codes)
     expected = np.zeros(len(offsets) - 1)
@@ -149,11 +149,11 @@ def expected_of(release: Release, offsets: Offsets, codes: Terms, model: str = D
     if alone.any():
         from disassociation._kernels.expectation import expected_supports
 
-        expected[alone] = expected_supports(release._ground, release._law, *_some_of(offsets, codes, alone))
+        expected[alone] = expected_supports(release._ground, release._law, *some_of(offsets, codes, alone))
     return expected
 
 
-def _some_of(offsets: Offsets, codes: Terms, chosen: NDArray[np.bool_]) -> tuple[Offsets, Terms]:
+def some_of(offsets: Offsets, codes: Terms, chosen: NDArray[np.bool_]) -> tuple[Offsets, Terms]:
     """The itemsets that are chosen."""
     if chosen.all():
         return offsets, codes
@@ -163,15 +163,21 @@ def _some_of(offsets: Offsets, codes: Terms, chosen: NDArray[np.bool_]) -> tuple
 
 def _worth_a_walk(release: Release, offsets: Offsets, codes: Terms) -> Iterator[tuple[Ids, NDArray[np.int32]]]:
     """The itemsets of each size that are sooner evaluated together, leaf by leaf, than one by one; in rising order."""
-    scene, sizes = release._ground.scene, np.diff(offsets)
-    spans = np.diff(scene.spans.offsets)
-    for size in np.unique(sizes[sizes > 1]).tolist() if not len(release._law.mixed.widths) else ():
+    sizes = np.diff(offsets)
+    for size in np.unique(sizes[sizes > 1]).tolist():
         some = np.flatnonzero(sizes == size)
         some = some[codes[offsets[some]] >= 0]
         itemsets = codes[offsets[some, None] + np.arange(size)]
-        if _WALK * spans[itemsets].min(axis=1, initial=len(scene.entries.terms)).sum() > len(scene.entries.terms):
+        if is_worth_a_walk(release, itemsets):
             order = np.lexsort(itemsets.T[::-1])
             yield some[order], np.ascontiguousarray(itemsets[order])
+
+
+def is_worth_a_walk(release: Release, itemsets: NDArray[np.int32]) -> bool:
+    """Whether itemsets of one size, a row each, are sooner evaluated together, leaf by leaf, than one by one."""
+    scene, spans = release._ground.scene, np.diff(release._ground.scene.spans.offsets)
+    rarest = spans[itemsets].min(axis=1, initial=len(scene.entries.terms))
+    return not len(release._law.mixed.widths) and bool(_WALK * rarest.sum() > len(scene.entries.terms))
 
 
 def expected_of_pairs(release: Release, codes: Terms, model: str = DEFAULT_MODEL) -> NDArray[np.float64]:
@@ -202,7 +208,7 @@ def require_model(model: str) -> None:
         raise ParameterError(f"unknown model; choose one of {', '.join(MODELS)}")
 
 
-def _checked(release: Release, offsets: Offsets, codes: Terms) -> tuple[Offsets, Terms]:
+def checked(release: Release, offsets: Offsets, codes: Terms) -> tuple[Offsets, Terms]:
     """Itemsets as kernels take them; they would read whatever they are told to."""
     offsets, codes = np.ascontiguousarray(offsets, np.int64), np.ascontiguousarray(codes, np.int32)
     rises = len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == len(codes) and (np.diff(offsets) >= 0).all()
@@ -218,7 +224,7 @@ def _checked(release: Release, offsets: Offsets, codes: Terms) -> tuple[Offsets,
 
 def _checked_terms(release: Release, codes: Terms) -> Terms:
     """Terms of which to take all pairs, as kernels take them."""
-    _, codes = _checked(release, np.array([0, len(codes)]), codes)
+    _, codes = checked(release, np.array([0, len(codes)]), codes)
     if len(codes) and codes[0] < 0:
         raise ParameterError("every code must be the place of a term in the vocabulary")
     return codes

@@ -13,12 +13,13 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from disassociation._kernels._jit import borrowing, buffer, helper, kernel, view
+from disassociation._kernels._jit import borrowing, buffer, embedded, helper, kernel, view
 from disassociation._kernels.chance import COUNT, begin, draw_first, share
-from disassociation._kernels.lifts import bin_of
 
 _LOOKED = 256
 """So many terms placed before draw on the next one, so that a leaf with very many takes no more than linear time."""
+_FAINT = 1e-200
+"""Weights of less than this in all are made anew, from what is left."""
 _STEPS = 8
 """Of Newton's method, which is exact after fewer."""
 
@@ -28,8 +29,7 @@ class Affinity(NamedTuple):
 
     ranks: NDArray[np.int32]  # (terms,) the term's row in `logs`, -1 for none
     logs: NDArray[np.float32]  # (fitted, fitted) logarithms of lifts
-    weights: NDArray[np.float64]  # (terms,) whose product says how often two terms meet by chance
-    edges: NDArray[np.float64]  # between classes of that
+    levels: NDArray[np.float64]  # (terms,) whose sum says how often two terms meet by chance: its class, rounded up
     common: NDArray[np.float64]  # (classes,) logarithms of lifts of pairs without a row
     powers: NDArray[np.float64]  # (lengths,) what lifts are taken to, by `length_class` of the term chunk
 
@@ -37,21 +37,22 @@ class Affinity(NamedTuple):
 class Strewing(NamedTuple):
     """Scratch for one leaf: as long as its term chunk, as its copies of terms, and as its records."""
 
-    order: NDArray[np.int64]
-    begins: NDArray[np.int64]  # where the copies of each term begin
-    places: NDArray[np.int64]  # the record of each copy, term after term
+    order: NDArray[np.int64]  # in which terms are placed
+    begins: NDArray[np.int64]  # where the copies of each begin, in that order
+    places: NDArray[np.int64]  # the record of each copy
+    rows: NDArray[np.int64]  # of the term of each copy, as in `Affinity.ranks`
+    levels: NDArray[np.float64]  # and as there
     pulls: NDArray[np.float64]  # of each record, on the term that is placed
+    weights: NDArray[np.float64]  # how likely each record is to be the next one, times any number
 
 
 _FLOATS = buffer(types.float64)
-AFFINITY = types.NamedTuple(
-    (buffer(types.int32), buffer(types.float32, 2), _FLOATS, _FLOATS, _FLOATS, _FLOATS), Affinity
-)
+AFFINITY = types.NamedTuple((buffer(types.int32), buffer(types.float32, 2), _FLOATS, _FLOATS, _FLOATS), Affinity)
 
 
 def unused_affinity() -> Affinity:
     """In its place where it does not matter."""
-    return Affinity(np.empty(0, np.int32), np.empty((0, 0), np.float32), *(np.empty(0) for _ in range(4)))
+    return Affinity(np.empty(0, np.int32), np.empty((0, 0), np.float32), *(np.empty(0) for _ in range(3)))
 
 
 @borrowing
@@ -63,63 +64,97 @@ def length_class(length):
     return found
 
 
+@embedded
+def common_lift(affinity, level):
+    """The logarithm of the lift of two terms one of which has no row, from the sum of their levels."""
+    return affinity.common[np.int64(min(max(np.ceil(level), 0.0), affinity.common.shape[0] - 1.0))]
+
+
 @borrowing
 def log_lift(affinity, one, other):
     """The logarithm of the lift of two terms."""
     row, column = affinity.ranks[one], affinity.ranks[other]
     if row >= 0 and column >= 0:
         return np.float64(affinity.logs[row, column])
-    return affinity.common[bin_of(affinity.edges, affinity.weights[one] * affinity.weights[other])]
+    return common_lift(affinity, affinity.levels[one] + affinity.levels[other])
 
 
 @helper
 def new_strewing(length, copies, records):
     """Scratch for leaves up to this size."""
     return Strewing(
-        np.empty(length, np.int64), np.empty(length, np.int64), np.empty(copies, np.int64), np.empty(records)
+        np.empty(length, np.int64),
+        np.empty(length, np.int64),
+        np.empty(copies, np.int64),
+        np.empty(copies, np.int64),
+        np.empty(copies, np.float64),
+        np.empty(records, np.float64),
+        np.empty(records, np.float64),
     )
 
 
-@borrowing
-def draw_record(chance, pulls, n):
-    """One of the first n records, as likely as its pull says; -inf for never."""
+@embedded
+def weigh_records(pulls, weights, n):
+    """Make weights of pulls; returns their sum."""
     most, total = -np.inf, 0.0
     for record in range(n):
         most = max(most, pulls[record])
     for record in range(n):
-        total += np.exp(pulls[record] - most)
-    goal, last = share(chance) * total, 0
+        weights[record] = np.exp(pulls[record] - most)
+        total += weights[record]
+    return total
+
+
+@embedded
+def draw_record(chance, pulls, weights, n):
+    """One of the first n records, as likely as its pull says, and not again. Weights are made if there are none."""
+    total, last = 0.0, 0
     for record in range(n):
-        here = np.exp(pulls[record] - most)
-        if here > 0.0:
+        total += weights[record]
+    if total < _FAINT:
+        total = weigh_records(pulls, weights, n)
+    goal = share(chance) * total
+    for record in range(n):
+        if weights[record] > 0.0:
             last = record
-            goal -= here
+            goal -= weights[record]
             if goal < 0.0:
                 break
+    pulls[last], weights[last] = -np.inf, 0.0
     return last
+
+
+@embedded
+def pull_records(affinity, power, row, level, strewing, begin, stop):
+    """Find how much records draw a term: by some copies of others placed before."""
+    pulls, places = strewing.pulls, strewing.places
+    if row < 0:
+        for copy in range(begin, stop):
+            pulls[places[copy]] += power * common_lift(affinity, level + strewing.levels[copy])
+        return
+    for copy in range(begin, stop):
+        column = strewing.rows[copy]
+        known, common = affinity.logs[row, max(column, 0)], common_lift(affinity, level + strewing.levels[copy])
+        pulls[places[copy]] += power * (known if column >= 0 else common)
 
 
 @borrowing
 def place_together(chance, affinity, power, terms, copies, n, strewing):
-    """Fill in the record, of n, of each copy of each term."""
-    order, begins, places, pulls = strewing
-    at = 0
+    """Fill in the record, of n, of each copy of each term; in the order that terms are placed in."""
+    order, begins, at = strewing.order[: terms.shape[0]], strewing.begins, 0
     for i in range(terms.shape[0]):
-        order[i], begins[i] = i, at
-        at += copies[i]
-    draw_first(chance, order[: terms.shape[0]], terms.shape[0])
+        order[i] = i
+    draw_first(chance, order, terms.shape[0])
     for turn in range(terms.shape[0]):
-        i = order[turn]
-        pulls[:n] = 0.0
-        for before in range(max(0, turn - _LOOKED), turn):
-            j = order[before]
-            pull = power * log_lift(affinity, terms[i], terms[j])
-            for place in range(begins[j], begins[j] + copies[j]):
-                pulls[places[place]] += pull
-        for copy in range(copies[i]):
-            record = draw_record(chance, pulls, n)
-            places[begins[i] + copy] = record
-            pulls[record] = -np.inf
+        term, begins[turn] = terms[order[turn]], at
+        row, level = np.int64(affinity.ranks[term]), affinity.levels[term]
+        strewing.pulls[:n] = 0.0
+        strewing.weights[:n] = 0.0
+        pull_records(affinity, power, row, level, strewing, begins[max(0, turn - _LOOKED)], at)
+        for _ in range(copies[order[turn]]):
+            strewing.places[at] = draw_record(chance, strewing.pulls, strewing.weights, n)
+            strewing.rows[at], strewing.levels[at] = row, level
+            at += 1
 
 
 @kernel(buffer(types.int32)(types.uint64, view(types.int64), view(types.int64), view(types.float64), types.int64))

@@ -108,7 +108,8 @@ def strew_together(forest, leaf, affinity, copies, strewing, desk, size):
         desk.chance, affinity, power, forest.terms[start:stop], copies[start:stop], forest.sizes[leaf], strewing
     )
     at = 0
-    for place in range(start, stop):
+    for turn in range(stop - start):
+        place = start + strewing.order[turn]
         for _ in range(copies[place]):
             desk.what[size], desk.where[size] = -1 - forest.terms[place], strewing.places[at]
             desk.lengths[strewing.places[at]] += 1

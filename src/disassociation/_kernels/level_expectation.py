@@ -19,20 +19,8 @@ from disassociation._kernels.expectation import Itemset, tight_ratio
 from disassociation._kernels.ground import GROUND, TERM_CHUNK_ROW, count_part
 from disassociation._kernels.law import LAW
 from disassociation._kernels.leaf_search import shared_rows
+from disassociation._kernels.level_here import mark_subrecords, new_here, pass_shared, take_own
 from disassociation._kernels.levels import find_starts, new_level
-
-_BITS = 64  # records of a leaf whose subrecords are counted as bits: less than so many
-
-
-class Here(NamedTuple):
-    """Where the leaf that is looked at has each term from, by term; and which terms it has."""
-
-    ends: NDArray[np.int64]  # one beyond the last position that has it from there: what is passed is not there
-    firsts: NDArray[np.int64]  # first row of the chunk
-    counts: NDArray[np.int64]  # subrecords with the term
-    bases: NDArray[np.int64]  # records these may be on
-    masks: NDArray[np.uint64]  # the same subrecords as bits, if the chunk is the leaf's own and has bits enough, else 0
-    listed: NDArray[np.int32]  # terms, those from shared chunks first
 
 
 class Path(NamedTuple):
@@ -44,54 +32,6 @@ class Path(NamedTuple):
     values: NDArray[np.float64]  # (size + 1,) records expected to hold the first 0, 1, 2, ... terms
     found: NDArray[np.int32]  # (itemsets,)
     expected: NDArray[np.float64]  # (itemsets,) of each that is found, records expected to hold it
-
-
-@borrowing
-def pass_shared(scene, starts, here, shared, position):
-    """Let go of the shared terms that end at a position, take up those that begin; returns how many there are."""
-    kept = 0
-    for i in range(shared):
-        if here.ends[here.listed[i]] > position:
-            here.listed[kept] = here.listed[i]
-            kept += 1
-    at = starts.heads[position]
-    while at >= 0:
-        term, span = starts.terms[at], starts.spans[at]
-        here.ends[term], here.firsts[term] = scene.spans.ends[span], scene.spans.firsts[span]
-        here.counts[term], here.bases[term] = scene.spans.counts[span], scene.entries.bases[scene.spans.entries[span]]
-        here.masks[term], here.listed[kept] = 0, term
-        kept += 1
-        at = starts.nexts[at]
-    return kept
-
-
-@borrowing
-def take_own(scene, is_asked, here, size, position):
-    """Add the terms that a leaf has from its own chunks; returns how many there are."""
-    entries, leaf = scene.entries, scene.leaf_at[position]
-    for entry in range(entries.offsets[leaf], entries.offsets[leaf + 1]):
-        term = entries.terms[entry]
-        if is_asked[term]:
-            here.ends[term], here.firsts[term] = position + 1, entries.firsts[entry]
-            here.counts[term], here.bases[term] = entries.counts[entry], entries.bases[entry]
-            here.masks[term], here.listed[size] = 0, term
-            size += 1
-    return size
-
-
-@borrowing
-def mark_subrecords(scene, here, position):
-    """Note for each term of a leaf's record chunks which subrecords of its chunk have it."""
-    rows, leaf, number = scene.rows, scene.leaf_at[position], np.uint64(0)
-    stop = rows.cluster_offsets[leaf]
-    for row in range(rows.cluster_offsets[leaf], rows.cluster_offsets[leaf + 1]):
-        if row == stop:
-            number, stop = np.uint64(0), scene.ends[row]
-        count = np.uint64(rows.counts[row])
-        bits = ((np.uint64(1) << count) - np.uint64(1)) << number
-        number += count
-        for place in range(rows.offsets[row], rows.offsets[row + 1]):
-            here.masks[rows.items[place]] |= bits
 
 
 @borrowing
@@ -182,36 +122,33 @@ def new_path(size, itemsets):
     )
 
 
+@helper
+def look_at(ground, law, level, starts, here, path, shared, position):
+    """Find the itemsets that records of the next leaf may hold, and how many are expected to.
+
+    Returns how many itemsets there are, how many terms are listed, and how many of these are from shared chunks, which
+    were `shared` in the leaf before.
+    """
+    scene = ground.scene
+    shared = pass_shared(scene, starts, here, shared, position)
+    listed, found = take_own(scene, level.is_asked, here, shared, position), 0
+    if listed >= level.terms.shape[1]:
+        mark_subrecords(scene, here, position)
+        found = walk_leaf(scene, level, here, path, listed, position)
+        if law.ratios_from[position] >= 0:
+            weigh_tight(ground, law, level, here, path, found, position)
+    return found, listed, shared
+
+
 @kernel(buffer(types.float64)(GROUND, LAW, view(types.int32, 2)))
 def expected_level(ground, law, itemsets):
     """Expected records with each of many itemsets of the same size, in rising order, all of whose terms there are."""
     scene, (count, size) = ground.scene, itemsets.shape
-    vocabulary = scene.spans.offsets.shape[0] - 1
-    expected = np.zeros(count, np.float64)
-    is_asked = np.zeros(vocabulary, np.bool_)
-    for number in range(count):
-        for slot in range(size):
-            is_asked[itemsets[number, slot]] = True
-    level, starts, path = new_level(itemsets, vocabulary), find_starts(scene, is_asked), new_path(size, count)
-    here = Here(
-        np.zeros(vocabulary, np.int64),
-        np.zeros(vocabulary, np.int64),
-        np.zeros(vocabulary, np.int64),
-        np.ones(vocabulary, np.int64),
-        np.zeros(vocabulary, np.uint64),
-        np.empty(vocabulary, np.int32),
-    )
-    shared = 0
+    vocabulary, shared = scene.spans.offsets.shape[0] - 1, 0
+    expected, level = np.zeros(count, np.float64), new_level(itemsets, vocabulary)
+    starts, here, path = find_starts(scene, level.is_asked), new_here(vocabulary), new_path(size, count)
     for position in range(scene.leaf_at.shape[0]):
-        shared = pass_shared(scene, starts, here, shared, position)
-        listed = take_own(scene, is_asked, here, shared, position)
-        if listed < size:
-            continue
-        if scene.sizes[position] < _BITS:
-            mark_subrecords(scene, here, position)
-        found = walk_leaf(scene, level, here, path, listed, position)
-        if law.ratios_from[position] >= 0:
-            weigh_tight(ground, law, level, here, path, found, position)
+        found, _, shared = look_at(ground, law, level, starts, here, path, shared, position)
         for i in range(found):
             expected[path.found[i]] += path.expected[i]
     return expected

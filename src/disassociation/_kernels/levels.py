@@ -18,6 +18,7 @@ class Level(NamedTuple):
     common: NDArray[np.int32]  # (itemsets,) how many first terms are those of the one before
     skips: NDArray[np.int32]  # (itemsets, size) the next one that differs in its first 1, 2, 3, ... terms
     begins: NDArray[np.int64]  # (terms,) the first one that begins with the term, -1 for none
+    is_asked: NDArray[np.bool_]  # (terms,) the term is in an itemset
     known: NDArray[np.int64]  # (itemsets, size, 2) a shared chunk, and how many hold what the first terms have of it
 
 
@@ -35,16 +36,17 @@ def new_level(terms, vocabulary):
     """What is to be known of itemsets before they are walked."""
     count, size = terms.shape
     common, skips = np.zeros(count, np.int32), np.full((count, size), count, np.int32)
-    begins = np.full(vocabulary, -1, np.int64)
+    begins, is_asked = np.full(vocabulary, -1, np.int64), np.zeros(vocabulary, np.bool_)
     for i in range(count - 1, -1, -1):
         begins[terms[i, 0]] = i
         if i > 0:
             while common[i] < size and terms[i, common[i]] == terms[i - 1, common[i]]:
                 common[i] += 1
         for depth in range(size):
+            is_asked[terms[i, depth]] = True
             if i + 1 < count:
                 skips[i, depth] = i + 1 if common[i + 1] <= depth else skips[i + 1, depth]
-    return Level(terms, common, skips, begins, np.full((count, size, 2), -1, np.int64))
+    return Level(terms, common, skips, begins, is_asked, np.full((count, size, 2), -1, np.int64))
 
 
 @helper

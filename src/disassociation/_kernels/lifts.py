@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from disassociation._kernels._jit import borrowing, buffer, kernel, view
+from disassociation._kernels._jit import borrowing, buffer, embedded, kernel, view
 
 _LEAST = 1e-3  # of what is divided by: what blocks of leaves say of rarer meetings is noise
+_FAR = -60.0  # logarithm of what is none of a share
 _LOWEST = 1e-9  # lift: with none at all, two terms of a leaf of one record would have nowhere to go
 
 
@@ -29,19 +30,22 @@ def bin_of(edges, chance):
     return low
 
 
-@borrowing
-def weigh(met, chance, grid, records, weights, chances):
-    """The grid's points' shares of a pair."""
-    most = -np.inf
-    for point in range(grid.shape[0]):
-        mean = chance * (1.0 + grid[point] / (records - 1.0))
-        chances[point] = met * np.log(mean) - mean + np.log(weights[point])
+@embedded
+def weigh(met, chance, raised, logs, weights, chances):
+    """The grid's points' shares of a pair, from the logarithms of their weights.
+
+    `raised` is by how much of it each raises `chance`, `logs` are those of 1 + `raised`. What all have in common is
+    left out.
+    """
+    most, total = -np.inf, 0.0
+    for point in range(raised.shape[0]):
+        chances[point] = met * logs[point] - chance * raised[point] + weights[point]
         most = max(most, chances[point])
-    total = 0.0
-    for point in range(grid.shape[0]):
-        chances[point] = np.exp(chances[point] - most)
+    for point in range(raised.shape[0]):
+        below = chances[point] - most
+        chances[point] = np.exp(below) if below > _FAR else 0.0
         total += chances[point]
-    for point in range(grid.shape[0]):
+    for point in range(raised.shape[0]):
         chances[point] /= total
 
 
@@ -58,9 +62,10 @@ def weigh(met, chance, grid, records, weights, chances):
 def spread_lifts(met, chance, grid, records, rounds, weights):
     """Fit the weights of the grid to pairs of similar chance; they are given as a first guess."""
     points, pairs = grid.shape[0], met.shape[0]
-    likely, even = np.empty((pairs, points), np.float64), np.ones(points, np.float64)
+    likely, even, raised = np.empty((pairs, points), np.float64), np.zeros(points, np.float64), grid / (records - 1.0)
+    logs = np.log1p(raised)
     for pair in range(pairs):
-        weigh(met[pair], max(chance[pair], _LEAST), grid, records, even, likely[pair])
+        weigh(met[pair], max(chance[pair], _LEAST), raised, logs, even, likely[pair])
     sums = np.empty(points, np.float64)
     for _ in range(rounds):
         sums[:] = 1e-3  # of a pair: no point is ruled out
@@ -91,10 +96,11 @@ def infer_lifts(met, chance, grid, edges, weights, records):
     The lift is the one that makes the chance that two single records, one with each term, are the same record of an
     average leaf what it is expected to be: `lift / (lift + records - 1)`.
     """
-    shares = np.empty(grid.shape[0], np.float64)
+    shares, raised, log_weights = np.empty(grid.shape[0], np.float64), grid / (records - 1.0), np.log(weights)
+    logs = np.log1p(raised)
     for pair in range(met.shape[0]):
         by_chance = max(chance[pair], _LEAST)
-        weigh(met[pair], by_chance, grid, records, weights[bin_of(edges, by_chance)], shares)
+        weigh(met[pair], by_chance, raised, logs, log_weights[bin_of(edges, by_chance)], shares)
         same = 0.0
         for point in range(grid.shape[0]):
             same += shares[point] * grid[point] / (grid[point] + records - 1.0)

@@ -6,9 +6,9 @@ import numpy as np
 from numba import types
 
 from disassociation._kernels._jit import buffer, helper, kernel, view
-from disassociation._kernels.associating import AFFINITY, Strewing, length_class, log_lift, place_together
+from disassociation._kernels.associating import AFFINITY, length_class, log_lift, new_strewing, place_together
 from disassociation._kernels.chance import SAMPLE, begin
-from disassociation._kernels.coupling import coupled
+from disassociation._kernels.joining import share_of_hidden
 from disassociation._kernels.placement import FOREST
 
 _HALVINGS = 12
@@ -38,8 +38,7 @@ def meetings_expected(affinity, leaves, forest, counts, again):
         for one in range(forest.term_offsets[leaf], forest.term_offsets[leaf + 1]):
             for other in range(one + 1, forest.term_offsets[leaf + 1]):
                 lift = np.exp(log_lift(affinity, forest.terms[one], forest.terms[other]))
-                shares = (min(counts[one] / n, 1.0), min(counts[other] / n, 1.0))
-                met += n * coupled((-1, -1), shares[0], shares[1], lift, n, again)
+                met += n * share_of_hidden(min(counts[one] / n, 1.0), min(counts[other] / n, 1.0), lift, n, again)
     return met
 
 
@@ -57,9 +56,7 @@ def find_powers(affinity, forest, sample, counts, copies, again, classes):
         owners[i] = length_class(stop - first)
         length, total = max(length, stop - first), max(total, np.int64(copies[first:stop].sum()))
         records = max(records, forest.sizes[sample[i]])
-    strewing = Strewing(
-        np.empty(length, np.int64), np.empty(length, np.int64), np.empty(total, np.int64), np.empty(records, np.float64)
-    )
+    strewing = new_strewing(length, total, records)
     for number in range(classes):
         leaves = sample[owners == number]
         if leaves.shape[0] > 0:

@@ -41,7 +41,7 @@ HOLDINGS = types.NamedTuple(
 
 @kernel(HOLDINGS(SCENE, view(types.float64), view(types.int32)))
 def gather_holdings(scene, counts, codes):
-    """What leaves can have of some terms, whose codes rise; `counts` are expected ones by entry. Linear."""
+    """What leaves can have of some terms, in any order; `counts` are expected ones by entry. Linear."""
     spans, leaves = scene.spans, scene.leaf_at.shape[0]
     offsets = np.zeros(leaves + 1, np.int64)
     for code in codes:
@@ -87,7 +87,7 @@ def meet_in_leaves(holdings, sizes, block, met, chance):
     leaf, there are only so many pairs of different records.
     """
     leaves, terms = holdings.offsets.shape[0] - 1, met.shape[0]
-    sums, touched = np.zeros(terms, np.float64), np.empty(terms, np.int64)
+    sums, shares, touched = np.zeros(terms, np.float64), np.empty(terms, np.float64), np.empty(terms, np.int64)
     for low in range(0, leaves, block):
         high = min(low + block, leaves)
         weight, found = weight_of_block(sizes, low, high), 0
@@ -106,7 +106,9 @@ def meet_in_leaves(holdings, sizes, block, met, chance):
                         chance[one, holdings.ranks[j]] -= weight * both
         touched[:found].sort()
         for i in range(found):
-            share = weight * sums[touched[i]]
+            shares[i] = sums[touched[i]]
+            sums[touched[i]] = 0.0
+        for i in range(found):
+            share, row = weight * shares[i], chance[touched[i]]
             for j in range(i + 1, found):
-                chance[touched[i], touched[j]] += share * sums[touched[j]]
-        sums[touched[:found]] = 0.0
+                row[touched[j]] += share * shares[j]

@@ -27,6 +27,7 @@ def measure(
     ] = None,
     reconstructions: Annotated[int, typer.Option(help="Draw so many possible originals; 0 for none.")] = 10,
     random_state: Annotated[int, typer.Option(help="Another number draws others.")] = 0,
+    model: Annotated[str, typer.Option(help="The law to draw by: independent or empirical-bayes.")] = "independent",
     top: Annotated[int, typer.Option(help="Compare so many most frequent itemsets.")] = 1000,
     format: shared.Format = "auto",  # noqa: A002
     sep: shared.Separator = None,
@@ -39,7 +40,7 @@ def measure(
     from disassociation.evaluation import check_options, evaluate
     from disassociation.hierarchy import read_hierarchy
 
-    check_options(reconstructions, random_state, top)
+    check_options(reconstructions, random_state, top, model)
     tree = None if hierarchy is None else read_hierarchy(hierarchy)
     with shared.progress() as step:
         data = shared.read_records(
@@ -56,6 +57,7 @@ def measure(
             hierarchy=tree,
             reconstructions=reconstructions,
             random_state=random_state,
+            model=model,
             top=top,
             progress=step,
         )

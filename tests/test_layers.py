@@ -72,11 +72,12 @@ MAY_IMPORT = {
     "_types": set[str](),
     "_parallel": set[str](),
     "errors": set[str](),
-    "_kernels": {"_kernels", "_types"},
+    "_cache": set[str](),
+    "_kernels": {"_kernels", "_cache", "_types"},
     "records": {"_types"},
     "params": {"_types", "errors", "records"},
     **dict.fromkeys(STAGES, DATA | STAGES),
-    "auditor": {"auditor", "errors"},
+    "auditor": {"auditor", "errors", "_cache"},  # what keeps compiled code on disk judges nothing
     "generators": {"generators", "_kernels", "_types", "errors", "records"},
     "formats": {"formats", "encode", *DATA} - {"params", "_parallel"},
 }
@@ -106,6 +107,7 @@ def test_what_others_made() -> None:
         "cli": needed - {"numba"},
         "auditor": needed - {"rich", "typer"},
         "_kernels": {"numpy", "numba", "llvmlite"},
+        "_cache": {"numba"},
     }
     for module in MODULES:
         foreign = packages(module) - sys.stdlib_module_names - {OURS}
@@ -126,6 +128,7 @@ MAY_USE_CHANCE = {
     "formats._tokens": {"secrets"},  # the multiplier of a hash table, so that no file can be made to fill one slot
     "cli.anonymize": {"time"},  # how long it took, which is printed
     "cli.demo": {"time"},
+    "cli.warmup": {"time"},
 }
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import numba
 from numba import types
 
+from disassociation._cache import keep
+
 Kernel = Callable[..., Any]
 
 
@@ -27,17 +29,24 @@ def buffer(dtype: Any, ndim: int = 1) -> Any:
 
 
 # Helpers are called by kernels only, so they need no way in from Python: that alone saves a third of the compilation.
-_INNER = {"nogil": True, "cache": True, "fastmath": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_INNER = {"nogil": True, "fastmath": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def kernel(signature: Any) -> Callable[[Kernel], Kernel]:
     """Compile for exactly this signature, cached on disk, releasing the interpreter lock."""
-    return numba.njit(signature, nogil=True, cache=True, fastmath=False, no_cfunc_wrapper=True)
+
+    def compiled(function: Kernel) -> Kernel:
+        dispatcher = keep(numba.njit(nogil=True, fastmath=False, no_cfunc_wrapper=True)(function))
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+        return dispatcher  # type: ignore[no-any-return]
+
+    return compiled
 
 
 def helper(function: Kernel) -> Kernel:
     """Compile a function that only kernels call; it takes the types it is called with."""
-    return numba.njit(**_INNER)(function)
+    return keep(numba.njit(**_INNER)(function))  # type: ignore[no-any-return]
 
 
 def borrowing(function: Kernel) -> Kernel:
@@ -47,7 +56,7 @@ def borrowing(function: Kernel) -> Kernel:
     that took a third of the time of vertical partitioning. It may call only its like and what is inlined: whatever it
     calls is compiled the same way.
     """
-    return numba.njit(**_INNER, _nrt=False)(function)
+    return keep(numba.njit(**_INNER, _nrt=False)(function))  # type: ignore[no-any-return]
 
 
 def embedded(function: Kernel) -> Kernel:
@@ -56,9 +65,9 @@ def embedded(function: Kernel) -> Kernel:
     One copies seven words for each array of a named tuple, 200 of them for a release laid out; without that, bounds of
     itemsets took half the time and those of pairs a third. It takes no more compilation, unlike ``inlined``.
     """
-    return numba.njit(**_INNER, _nrt=False, forceinline=True)(function)
+    return keep(numba.njit(**_INNER, _nrt=False, forceinline=True)(function))  # type: ignore[no-any-return]
 
 
 def inlined(function: Kernel) -> Kernel:
     """Paste a very small function into the kernels that call it from their inner loops."""
-    return numba.njit(**_INNER, inline="always")(function)
+    return keep(numba.njit(**_INNER, inline="always")(function))  # type: ignore[no-any-return]

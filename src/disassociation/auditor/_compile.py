@@ -1,6 +1,7 @@
 """How the auditor's kernels are compiled; the one place here that names compiler options.
 
-The auditor shares no code with the anonymizer, so it does not use that one's either.
+The auditor shares no code with the anonymizer, so it does not use that one's either; only what keeps compiled code on
+disk is the same.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from typing import Any
 
 import numba
 from numba import types
+
+from disassociation._cache import keep
 
 Function = Callable[..., Any]
 
@@ -26,15 +29,22 @@ def writable(dtype: Any) -> Any:
 
 def compiled(signature: Any) -> Callable[[Function], Function]:
     """Compile for one signature when first imported, keep the result on disk, let other threads run."""
-    return numba.njit(signature, cache=True, nogil=True, no_cfunc_wrapper=True)
+
+    def compile_now(function: Function) -> Function:
+        dispatcher = keep(numba.njit(nogil=True, no_cfunc_wrapper=True)(function))
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+        return dispatcher  # type: ignore[no-any-return]
+
+    return compile_now
 
 
-_INNER = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_INNER = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def inner(function: Function) -> Function:
     """Compile a function that only compiled functions call."""
-    return numba.njit(**_INNER)(function)
+    return keep(numba.njit(**_INNER)(function))  # type: ignore[no-any-return]
 
 
 def plain(function: Function) -> Function:
@@ -42,4 +52,4 @@ def plain(function: Function) -> Function:
 
     Counting those of every array it is given takes longer than judging a small chunk. It may call only its like.
     """
-    return numba.njit(**_INNER, _nrt=False)(function)
+    return keep(numba.njit(**_INNER, _nrt=False)(function))  # type: ignore[no-any-return]

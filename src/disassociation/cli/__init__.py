@@ -27,6 +27,7 @@ from disassociation.cli import (
     reconstruct,
     risk,
     support,
+    warmup,
 )
 from disassociation.cli._process import prepare_process
 from disassociation.errors import DisassociationError
@@ -70,6 +71,7 @@ support.register(app)
 explain.register(app)
 itemsets.register(app)
 reconstruct.register(app)
+warmup.register(app)
 
 
 def _show_version(value: bool) -> None:

@@ -39,14 +39,14 @@ def kernel(signature: Any) -> Callable[[Kernel], Kernel]:
         dispatcher = keep(numba.njit(nogil=True, fastmath=False, no_cfunc_wrapper=True)(function))
         dispatcher.compile(signature)
         dispatcher.disable_compile()
-        return dispatcher  # type: ignore[no-any-return]
+        return dispatcher
 
     return compiled
 
 
 def helper(function: Kernel) -> Kernel:
     """Compile a function that only kernels call; it takes the types it is called with."""
-    return keep(numba.njit(**_INNER)(function))  # type: ignore[no-any-return]
+    return keep(numba.njit(**_INNER)(function))
 
 
 def borrowing(function: Kernel) -> Kernel:
@@ -56,7 +56,7 @@ def borrowing(function: Kernel) -> Kernel:
     that took a third of the time of vertical partitioning. It may call only its like and what is inlined: whatever it
     calls is compiled the same way.
     """
-    return keep(numba.njit(**_INNER, _nrt=False)(function))  # type: ignore[no-any-return]
+    return keep(numba.njit(**_INNER, _nrt=False)(function))
 
 
 def embedded(function: Kernel) -> Kernel:
@@ -65,9 +65,9 @@ def embedded(function: Kernel) -> Kernel:
     One copies seven words for each array of a named tuple, 200 of them for a release laid out; without that, bounds of
     itemsets took half the time and those of pairs a third. It takes no more compilation, unlike ``inlined``.
     """
-    return keep(numba.njit(**_INNER, _nrt=False, forceinline=True)(function))  # type: ignore[no-any-return]
+    return keep(numba.njit(**_INNER, _nrt=False, forceinline=True)(function))
 
 
 def inlined(function: Kernel) -> Kernel:
     """Paste a very small function into the kernels that call it from their inner loops."""
-    return keep(numba.njit(**_INNER, inline="always")(function))  # type: ignore[no-any-return]
+    return keep(numba.njit(**_INNER, inline="always")(function))

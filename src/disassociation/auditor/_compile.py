@@ -34,7 +34,7 @@ def compiled(signature: Any) -> Callable[[Function], Function]:
         dispatcher = keep(numba.njit(nogil=True, no_cfunc_wrapper=True)(function))
         dispatcher.compile(signature)
         dispatcher.disable_compile()
-        return dispatcher  # type: ignore[no-any-return]
+        return dispatcher
 
     return compile_now
 
@@ -44,7 +44,7 @@ _INNER = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 def inner(function: Function) -> Function:
     """Compile a function that only compiled functions call."""
-    return keep(numba.njit(**_INNER)(function))  # type: ignore[no-any-return]
+    return keep(numba.njit(**_INNER)(function))
 
 
 def plain(function: Function) -> Function:
@@ -52,4 +52,4 @@ def plain(function: Function) -> Function:
 
     Counting those of every array it is given takes longer than judging a small chunk. It may call only its like.
     """
-    return keep(numba.njit(**_INNER, _nrt=False)(function))  # type: ignore[no-any-return]
+    return keep(numba.njit(**_INNER, _nrt=False)(function))

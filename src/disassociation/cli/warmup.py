@@ -15,7 +15,7 @@ __all__ = ["register"]
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("warmup", epilog="Example: RUN disassociate warmup (in a Containerfile, after the installation)")(compile_all)
+    app.command("warmup", epilog="Example: disassociate warmup")(compile_all)
 
 
 def compile_all(json: shared.Json = False) -> None:

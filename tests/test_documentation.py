@@ -181,7 +181,7 @@ def commands(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[tu
 COMMANDS = dict(commands())
 SMALLER = {("generate", "quest"): "--records 300", ("generate", "pos"): "--records 300", ("demo",): "--records 300"}
 """Options put behind an example so that it takes no time; the last one counts."""
-JUDGES = {("audit",), ("risk",), ("attack",), ("support",), ("evaluate",), ("itemsets",), ("explain",)}
+JUDGES = {("warmup",), ("audit",), ("risk",), ("attack",), ("support",), ("evaluate",), ("itemsets",), ("explain",)}
 """Commands that only look at what is there, and write nothing."""
 NEED_A_RELEASE = {*JUDGES, ("reconstruct",)}
 

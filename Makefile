@@ -16,8 +16,8 @@ check: $(VENV)/.test
 	@echo "== style";  $(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@echo "== types";  $(BIN)/mypy
 
-bench: $(VENV)/.test
-	@$(BIN)/python -m benchmarks.steps
+bench: $(VENV)/.bench
+	@$(BIN)/python -m benchmarks
 
 $(VENV)/.python:
 	@echo "== creating a virtual environment in $(VENV)"
@@ -34,6 +34,11 @@ $(VENV)/.test: $(VENV)/.python pyproject.toml
 	@echo "== installing disassociation with its test tools into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.bench: $(VENV)/.test
+	@echo "== installing what is measured beside it into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build dist demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis

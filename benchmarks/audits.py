@@ -15,7 +15,8 @@ from pathlib import Path
 from benchmarks.reading import best  # isort: skip
 import pyarrow as pa
 
-from benchmarks.steps import Sample, command, machine, peak_bytes, quest, run_once, table
+from benchmarks.samples import Sample, quest
+from benchmarks.steps import command, machine, peak_bytes, run_once, table
 from disassociation.auditor.auditing import audit
 from disassociation.formats import read, write
 
@@ -32,11 +33,11 @@ def plain_copy(path: Path, folder: Path) -> Sample:
 
 def row(sample: Sample) -> list[str]:
     """One line of the table."""
-    making = [run_once(sample, None) for _ in range(ROUNDS)]
+    making = [run_once(sample) for _ in range(ROUNDS)]
     release = sample.path.with_suffix(".release")
     seconds = best(lambda: audit(release), ROUNDS)
     found = audit(release)
-    total, before = (min(run[step] for run in making) for step in ("total", "all but the audit"))
+    total, before = (min(run[step].wall for run in making) for step in ("total", "all but the audit"))
     peak = peak_bytes(command("audit", str(release)))
     return [
         sample.name,
@@ -55,7 +56,7 @@ def main() -> None:
     head = ["data", "records", "verdict", "s, audit", "s, anonymize", "ratio", "audit included", "MiB, audit"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run_once(quest(folder, 1_000), None)  # compiled code is loaded before anything is timed
+        run_once(quest(folder, 1_000))  # compiled code is loaded before anything is timed
         samples = [plain_copy(Path(path), folder) for path in sys.argv[1:]] or [quest(folder, 1_000_000)]
         print(f"{machine()}\n\n{table(head, map(row, samples))}", end="")
 

@@ -21,13 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.reading import best
-from benchmarks.steps import machine, pos, quest, table
+from benchmarks.samples import POS_RECORDS, pos, quest
+from benchmarks.steps import machine, table
 from disassociation.formats import read
 from disassociation.itemsets import frequent_itemsets
 from disassociation.pipeline import disassociate
 from disassociation.records import Transactions
 
 TOP, ROUNDS = 1000, 3
+HEAD = ("data", "records", "itemsets", "least", "s, release", "s, ours", "fastest public miner", "s", "ratio")
 MINERS = ("apriori", "eclat", "fpgrowth", "relim", "sam")
 
 
@@ -69,11 +71,10 @@ def times_of_others(data: Transactions, counts: list[int]) -> dict[str, float]:
 
 
 def main() -> None:
-    head = ["data", "records", "itemsets", "least", "s, release", "s, ours", "fastest public miner", "s", "ratio"]
     with tempfile.TemporaryDirectory() as name:
-        made = (quest(Path(name), 1_000_000), pos(Path(name), 515_597)) if len(sys.argv) == 1 else ()
+        made = (quest(Path(name), 1_000_000), pos(Path(name), POS_RECORDS)) if len(sys.argv) == 1 else ()
         paths = [*map(Path, sys.argv[1:]), *(sample.path for sample in made)]
-        print(f"{machine()}\n\n{table(head, map(row, paths))}", end="")
+        print(f"{machine()}\n\n{table(HEAD, map(row, paths))}", end="")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 
@@ -45,6 +46,15 @@ def polars_streaming(path: str) -> Any:
 def polars_lines(path: str) -> Any:
     lines = pl.scan_lines(path, name="line")
     return lines.select(pl.col("line").str.split(" ").explode()).group_by("line").len().collect(engine="streaming")
+
+
+def duckdb_count(path: str) -> Any:
+    with duckdb.connect(config={"threads": 1}) as connection:
+        return connection.execute(
+            "SELECT term, count(*) FROM (SELECT unnest(string_split(line, ' ')) AS term FROM read_csv(?, header=false, "
+            "delim='\x01', quote='', escape='', columns={'line': 'VARCHAR'})) GROUP BY term",
+            [path],
+        ).fetchall()
 
 
 POLARS: list[Callable[[str], Any]] = [polars_eager, polars_lazy, polars_streaming, polars_lines]

@@ -18,9 +18,9 @@ from benchmarks.reading import best  # isort: skip
 import pyarrow as pa
 
 from benchmarks.audits import plain_copy
-from benchmarks.steps import Sample, command, machine, peak_bytes, pos, quest, run_once, table
+from benchmarks.samples import POS_RECORDS, Sample, pos, quest
+from benchmarks.steps import command, machine, peak_bytes, run_once, table
 from disassociation.formats import read
-from disassociation.generators.pos import RECORDS as POS_RECORDS
 from disassociation.params import Parameters
 from disassociation.pipeline import make_release
 from disassociation.reconstruct import Originals
@@ -31,7 +31,7 @@ ROUNDS = 5
 def row(sample: Sample) -> list[str]:
     """One line of the table."""
     data = read(sample.path, format="fimi")
-    run_once(sample, None)
+    run_once(sample)
     path = sample.path.with_suffix(".release")
     making = best(lambda: make_release(data, Parameters(k=5, m=2), threads=1), ROUNDS)
     release = make_release(data, Parameters(k=5, m=2), threads=1)

@@ -182,11 +182,10 @@ def test_nothing_of_the_records_is_kept_but_the_release() -> None:
 
 def test_with_scikit_learn() -> None:
     """Where it is installed: cloned, asked whether it is fitted, and as a step of pipelines."""
-    pytest.importorskip("sklearn")
-    from sklearn.base import clone  # type: ignore[import-not-found,unused-ignore]
-    from sklearn.pipeline import make_pipeline  # type: ignore[import-not-found,unused-ignore]
-    from sklearn.preprocessing import FunctionTransformer  # type: ignore[import-not-found,unused-ignore]
-    from sklearn.utils.validation import check_is_fitted  # type: ignore[import-not-found,unused-ignore]
+    from sklearn.base import clone
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+    from sklearn.utils.validation import check_is_fitted
 
     maker = da.Disassociator(k=3, sensitive=[], keep_together=[TERMS[:2]]).fit(RECORDS)
     other = clone(maker)

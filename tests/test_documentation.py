@@ -239,7 +239,8 @@ def test_names_in_python_exist(page: str) -> None:
         elif found := re.fullmatch(r"([A-Z][a-z]\w+)\.(\w+)(\(.*\))?", span):
             assert hasattr(getattr(da, found[1]), found[2]), span
         elif found := re.fullmatch(r"python -m ([\w.]+).*", span):
-            assert (ROOT / found[1].replace(".", "/")).with_suffix(".py").exists(), span
+            module = ROOT / found[1].replace(".", "/")
+            assert module.with_suffix(".py").exists() or (module / "__main__.py").exists(), span
 
 
 def test_files_that_are_named_exist() -> None:

@@ -30,6 +30,10 @@ def test_what_was_learned_is_kept(tmp_path: Path) -> None:
     codes = np.arange(len(release.vocabulary), dtype=np.int32)
     assert np.array_equal(first.expected_pairs(codes), second.expected_pairs(codes))
     assert path.read_bytes() == written
+    other = release_of(seed=2)
+    fit(other)
+    with pytest.raises(FormatError, match="another release"):
+        fit(other, path)  # even if nothing has to be learned any more
     with pytest.raises(ValueError, match="read-only"):
         second.learned.lifts[0, 0] = 2
 

@@ -38,8 +38,7 @@ BATCH = 1 << 22  # places in itemsets, each times their size, that are looked at
 class Estimator:
     """Expected supports in a release under the model "empirical-bayes"; immutable.
 
-    Itemsets are given in codes, as for :func:`disassociation.support.bounds_of`. A release without a possible original
-    is refused, with a GuaranteeError, when something is expected of it.
+    Itemsets are given in codes, as for :func:`disassociation.support.bounds_of`.
     """
 
     release: Release
@@ -172,6 +171,7 @@ def fit(release: Release, path: str | PathLike[str] | None = None) -> Estimator:
 
     Raises:
         FormatError: The file holds something else, or what was learned from another release.
+        GuaranteeError: The release has no possible original.
 
     Examples:
         >>> import disassociation as da
@@ -179,15 +179,15 @@ def fit(release: Release, path: str | PathLike[str] | None = None) -> Estimator:
         >>> fit(release) is fit(release)
         True
     """
-    if path is not None and "_estimator" not in vars(release):
-        from disassociation.estimator_file import read_learned
+    if path is not None:
+        from disassociation.estimator_file import read_learned, write_learned
 
-        learned = read_learned(release, path) if Path(path).exists() else None
-        vars(release)["_estimator"] = fit_release(release, learned)
-    if path is not None and not Path(path).exists():
-        from disassociation.estimator_file import write_learned
-
-        write_learned(release._estimator, path)
+        if Path(path).exists():
+            learned = read_learned(release, path)
+            if "_estimator" not in vars(release):
+                vars(release)["_estimator"] = fit_release(release, learned)
+        else:
+            write_learned(release._estimator, path)
     return release._estimator
 
 
